@@ -1,0 +1,124 @@
+package decision
+
+// Config is one whole configuration as published, before it is compiled. Pointers and Optional values tell
+// "absent" from a value; absent ones have ProxySQL's defaults, except that rules and users are active unless
+// said otherwise.
+type Config struct {
+	Settings   Settings
+	Hostgroups []Hostgroup
+	Servers    []Server
+	Users      []User
+	QueryRules []QueryRule
+	FastRoutes []FastRoute
+}
+
+// Settings bear ProxySQL's variable names without "mysql-". Nil: the default.
+type Settings struct {
+	QueryDigests                      *bool
+	QueryDigestsMaxQueryLength        *uint32
+	QueryDigestsMaxDigestLength       *uint32
+	QueryDigestsLowercase             *bool
+	QueryDigestsReplaceNull           *bool
+	QueryDigestsNoDigits              *bool
+	QueryDigestsKeepComment           *bool
+	QueryDigestsGroupingLimit         *uint32
+	QueryDigestsGroupsGroupingLimit   *uint32
+	QueryProcessorIterations          *uint32
+	QueryProcessorRegex               *uint32
+	QueryProcessorFirstCommentParsing *uint32
+	QueryRulesFastRoutingAlgorithm    *uint32
+	DefaultSchema                     *string
+	DefaultQueryDelay                 *uint32
+	DefaultQueryTimeout               *uint32
+	QueryRetriesOnFailure             *uint32
+	DefaultMaxLatencyMS               *uint32
+	ConnectTimeoutServer              *uint32
+	ConnectTimeoutServerMax           *uint32
+	ConnectRetriesOnFailure           *uint32
+	ServerVersion                     *string
+	SetQueryLockOnHostgroup           *uint32
+}
+
+// Hostgroup holds the attributes of a hostgroup.
+type Hostgroup struct {
+	HostgroupID         int32
+	MaxNumOnlineServers *uint32
+	Comment             string
+}
+
+// Server is one server of a hostgroup.
+type Server struct {
+	HostgroupID       int32
+	Hostname          string
+	Port              *uint32
+	Status            *string
+	Weight            *int64
+	MaxConnections    *int64
+	MaxReplicationLag *int64
+	MaxLatencyMS      *int64
+	UseSSL            bool
+	Comment           string
+}
+
+// User is a MySQL user.
+type User struct {
+	Username              string
+	Password              *string
+	Active                *bool
+	DefaultHostgroup      int32
+	DefaultSchema         string
+	TransactionPersistent *bool
+	FastForward           bool
+	MaxConnections        *uint32
+	BackendUsername       string
+	BackendPassword       *string
+	Comment               string
+}
+
+// QueryRule is a row of mysql_query_rules. Numbers are wide so that values out of range can be reported.
+type QueryRule struct {
+	RuleID               int64
+	Active               *bool
+	Username             string
+	Schemaname           string
+	FlagIn               int64
+	ClientAddr           string
+	ProxyAddr            string
+	ProxyPort            *int64
+	Digest               string
+	MatchDigest          *string
+	MatchPattern         *string
+	NegateMatchPattern   bool
+	ReModifiers          *string
+	FlagOut              *int64
+	ReplacePattern       *string
+	DestinationHostgroup *int64
+	CacheTTL             *int64
+	CacheEmptyResult     *bool
+	CacheTimeout         *int64
+	Reconnect            *bool
+	Timeout              *int64
+	Retries              *int64
+	Delay                *int64
+	NextQueryFlagIn      *int64
+	MirrorFlagOut        *int64
+	MirrorHostgroup      *int64
+	ErrorMsg             *string
+	OKMsg                *string
+	StickyConn           *bool
+	Multiplex            *int64
+	GTIDFromHostgroup    *int64
+	Log                  *bool
+	Apply                bool
+	Attributes           string
+	Comment              string
+}
+
+// FastRoute is a row of mysql_query_rules_fast_routing.
+type FastRoute struct {
+	Username             string
+	Schemaname           string
+	FlagIn               int64
+	DestinationHostgroup int64
+	Comment              string
+}

@@ -1,0 +1,57 @@
+package decision
+
+// None stands for an absent flag or hostgroup in Session and Answer.
+const None int32 = -1
+
+// Command is the MySQL command that carries a statement.
+type Command uint8
+
+// The commands.
+const (
+	// Query is COM_QUERY.
+	Query Command = iota
+	// Prepare is COM_STMT_PREPARE; it is routed like a query.
+	Prepare
+	// Execute is COM_STMT_EXECUTE; it is routed like its Prepare and never rewritten.
+	Execute
+)
+
+// Session is what is known of a client's session.
+type Session struct {
+	Username             string
+	Schemaname           string // empty: the user's default_schema, else the setting default_schema
+	ClientAddr           string // empty: unknown, its predicates pass
+	ProxyAddr            string // empty: unknown, its predicates pass
+	ProxyPort            uint32
+	NextQueryFlagIn      int32 // the flag the walk starts from; None: 0
+	TransactionHostgroup int32 // None: no transaction holds the session
+	LockedHostgroup      int32 // None: no lock holds the session
+}
+
+// Statement is the statement to route.
+type Statement struct {
+	Text       []byte // the text as sent; used when HasText
+	HasText    bool
+	Digest     uint64 // with DigestText, used when there is no text
+	DigestText []byte
+	HasDigest  bool
+	Command    Command
+}
+
+// Question is one statement of one session. Randomness and time come in as values, so that the same question
+// always has the same answer.
+type Question struct {
+	Session   Session
+	Statement Statement
+	Seed      uint64 // for weighted flagOUTs
+	NowMS     int64  // ms since 1970, for min_epoch_ms annotations
+}
+
+// QuestionError says which field of a question is wrong.
+type QuestionError struct {
+	Field   string // the API's name of the field, e.g. "session.username"
+	Message string
+}
+
+// Error gives "field: message".
+func (e *QuestionError) Error() string { return e.Field + ": " + e.Message }
