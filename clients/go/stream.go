@@ -25,6 +25,8 @@ type router struct {
 	queue     chan *decisionv1.RouteStatementRequest
 	lastID    atomic.Uint64
 	connected atomic.Bool
+	firstOpen chan struct{} // closed once a stream was open
+	opened    sync.Once
 
 	mu      sync.Mutex
 	pending map[uint64]chan result // nil while there is no stream
@@ -37,10 +39,23 @@ type result struct {
 
 func (r *router) init() {
 	r.queue = make(chan *decisionv1.RouteStatementRequest, queueLength)
+	r.firstOpen = make(chan struct{})
 }
 
 // Connected tells whether the decision stream is open.
 func (c *Client) Connected() bool { return c.stream.connected.Load() }
+
+// WaitConnected waits until the decision stream has been open once. ErrUnavailable: it is not within the timeout.
+func (c *Client) WaitConnected(ctx context.Context, timeout time.Duration) error {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	select {
+	case <-c.stream.firstOpen:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("%w: no stream within %s", ErrUnavailable, timeout)
+	}
+}
 
 // Run keeps the decision stream open until ctx ends, and then returns nil. Route works only meanwhile.
 func (c *Client) Run(ctx context.Context) error {
@@ -91,6 +106,7 @@ func (r *router) open() {
 	r.pending = map[uint64]chan result{}
 	r.mu.Unlock()
 	r.connected.Store(true)
+	r.opened.Do(func() { close(r.firstOpen) })
 }
 
 // close fails all questions in flight and drops those that wait to be sent.

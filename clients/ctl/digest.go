@@ -1,0 +1,170 @@
+package ctl
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pointsman/pointsman/decision/digest"
+)
+
+func (a *app) digest() *cobra.Command {
+	var bulk bool
+	cmd := &cobra.Command{
+		Use:   "digest [SQL]",
+		Short: "Print the digest of a statement",
+		Long: "Print the digest hash and text of a statement, as ProxySQL 2.7 makes them with its default options.\n\n" +
+			"With --ndjson each input line {\"sql\" or \"sql_b64\", \"options\": {...}} gives a line\n" +
+			"{\"digest\", \"digest_text\", \"first_comment\"}; {\"digest_text\", \"options\"} gives the hash of that text.",
+	}
+	cmd.Flags().BoolVar(&bulk, "ndjson", false, "one JSON object a line on standard input, one on standard output")
+	cmd.RunE = func(_ *cobra.Command, args []string) error {
+		var buf digest.Buffer
+		if bulk {
+			if len(args) > 0 {
+				return errors.New("--ndjson reads statements from standard input, not from arguments")
+			}
+			return a.bulk(func(dst, line []byte) ([]byte, error) { return digestLine(&buf, dst, line) })
+		}
+		if len(args) == 0 {
+			return errors.New("no statement given; write it as an argument, or use --ndjson")
+		}
+		opts := digest.DefaultOptions()
+		res := digest.Compute(&buf, []byte(strings.Join(args, " ")), &opts)
+		if a.output == "json" {
+			return a.printJSON(newDigestAnswer(res))
+		}
+		fmt.Fprintf(a.io.Out, "%s  %s\n", digest.Format(res.Hash), res.Text)
+		return nil
+	}
+	return cmd
+}
+
+// digestOptions are the options of a line, named as ProxySQL's variables without "mysql-query_digests_".
+type digestOptions struct {
+	MaxQueryLength      *int  `json:"max_query_length"`
+	MaxDigestLength     *int  `json:"max_digest_length"`
+	Lowercase           *bool `json:"lowercase"`
+	ReplaceNull         *bool `json:"replace_null"`
+	NoDigits            *bool `json:"no_digits"`
+	KeepComment         *bool `json:"keep_comment"`
+	GroupingLimit       *int  `json:"grouping_limit"`
+	GroupsGroupingLimit *int  `json:"groups_grouping_limit"`
+}
+
+type digestQuestion struct {
+	SQL        *string       `json:"sql"`
+	SQLBase64  *[]byte       `json:"sql_b64"`
+	DigestText *string       `json:"digest_text"`
+	Options    digestOptions `json:"options"`
+}
+
+type digestAnswer struct {
+	Digest           string  `json:"digest"`
+	DigestText       string  `json:"digest_text"`
+	DigestTextBase64 string  `json:"digest_text_b64,omitempty"`
+	FirstComment     *string `json:"first_comment"`
+	CommentBase64    string  `json:"first_comment_b64,omitempty"`
+}
+
+func newDigestAnswer(res digest.Result) digestAnswer {
+	out := digestAnswer{Digest: digest.Format(res.Hash), DigestText: string(res.Text)}
+	out.DigestTextBase64 = base64IfBroken(res.Text)
+	if res.HasComment {
+		s := string(res.FirstComment)
+		out.FirstComment = &s
+		out.CommentBase64 = base64IfBroken(res.FirstComment)
+	}
+	return out
+}
+
+func base64IfBroken(text []byte) string {
+	if utf8.Valid(text) {
+		return ""
+	}
+	return base64.StdEncoding.EncodeToString(text)
+}
+
+func digestLine(buf *digest.Buffer, dst, line []byte) ([]byte, error) {
+	var q digestQuestion
+	dec := json.NewDecoder(bytes.NewReader(line))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&q); err != nil {
+		return dst, badLine("JSON: %v", err)
+	}
+	if dec.More() {
+		return dst, badLine("more than one JSON value")
+	}
+	given := 0
+	for _, set := range []bool{q.SQL != nil, q.SQLBase64 != nil, q.DigestText != nil} {
+		if set {
+			given++
+		}
+	}
+	if given != 1 {
+		return dst, badLine("give one of sql, sql_b64 and digest_text")
+	}
+	opts, err := q.Options.resolve()
+	if err != nil {
+		return dst, err
+	}
+	if q.DigestText != nil {
+		return appendJSON(dst, struct {
+			Digest string `json:"digest"`
+		}{digest.Format(digest.Hash([]byte(*q.DigestText), opts.MaxDigestLength))})
+	}
+	var sql []byte
+	if q.SQL != nil {
+		sql = []byte(*q.SQL)
+	} else {
+		sql = *q.SQLBase64
+	}
+	return appendJSON(dst, newDigestAnswer(digest.Compute(buf, sql, &opts)))
+}
+
+func (o *digestOptions) resolve() (digest.Options, error) {
+	opts := digest.DefaultOptions()
+	for _, f := range []struct {
+		name     string
+		from     *int
+		to       *int
+		low, top int
+	}{
+		{"max_query_length", o.MaxQueryLength, &opts.MaxQueryLength, 16, 1 << 20},
+		{"max_digest_length", o.MaxDigestLength, &opts.MaxDigestLength, 16, 1 << 20},
+		{"grouping_limit", o.GroupingLimit, &opts.GroupingLimit, 0, 2089},
+		{"groups_grouping_limit", o.GroupsGroupingLimit, &opts.GroupsGroupingLimit, 0, 2089},
+	} {
+		if f.from == nil {
+			continue
+		}
+		if *f.from < f.low || *f.from > f.top {
+			return opts, badLine("options.%s: %d is not within %d..%d", f.name, *f.from, f.low, f.top)
+		}
+		*f.to = *f.from
+	}
+	for _, f := range []struct{ from, to *bool }{
+		{o.Lowercase, &opts.Lowercase}, {o.ReplaceNull, &opts.ReplaceNull}, {o.NoDigits, &opts.NoDigits}, {o.KeepComment, &opts.KeepComment},
+	} {
+		if f.from != nil {
+			*f.to = *f.from
+		}
+	}
+	return opts, nil
+}
+
+func appendJSON(dst []byte, v any) ([]byte, error) {
+	buf := bytes.NewBuffer(dst)
+	enc := json.NewEncoder(buf)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return dst, fmt.Errorf("marshal answer: %w", err)
+	}
+	return bytes.TrimRight(buf.Bytes(), "\n"), nil
+}

@@ -1,0 +1,131 @@
+package ctl
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/encoding/protojson"
+	"google.golang.org/protobuf/proto"
+
+	configv1 "github.com/pointsman/pointsman/proto/pointsman/config/v1"
+)
+
+// protoJSON writes messages with the proto's own field names and with the zero values of fields that have no
+// presence, so that readers need no knowledge of defaults.
+var protoJSON = protojson.MarshalOptions{UseProtoNames: true, EmitDefaultValues: true}
+
+// appendProto appends m as one line of JSON without a line end.
+func appendProto(dst []byte, m proto.Message) ([]byte, error) {
+	raw, err := protoJSON.Marshal(m)
+	if err != nil {
+		return dst, fmt.Errorf("marshal %s: %w", m.ProtoReflect().Descriptor().Name(), err)
+	}
+	buf := bytes.NewBuffer(dst)
+	// protojson varies its blanks on purpose; compact JSON is the same every time.
+	if err := json.Compact(buf, raw); err != nil {
+		return dst, fmt.Errorf("compact JSON: %w", err)
+	}
+	return buf.Bytes(), nil
+}
+
+func (a *app) printProto(m proto.Message) error {
+	line, err := appendProto(nil, m)
+	if err != nil {
+		return err
+	}
+	var out bytes.Buffer
+	if err := json.Indent(&out, line, "", "  "); err != nil {
+		return fmt.Errorf("indent JSON: %w", err)
+	}
+	out.WriteByte('\n')
+	_, err = a.io.Out.Write(out.Bytes())
+	return err
+}
+
+func (a *app) printJSON(v any) error {
+	enc := json.NewEncoder(a.io.Out)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(v)
+}
+
+// problem is a configuration problem in the tool's JSON output.
+type problem struct {
+	RuleID   int64  `json:"rule_id,omitempty"`
+	Path     string `json:"path"`
+	Position *int32 `json:"position,omitempty"`
+	Code     string `json:"code"`
+	Severity string `json:"severity"`
+	Message  string `json:"message"`
+}
+
+func problemList(in []*configv1.Problem) []problem {
+	out := make([]problem, 0, len(in))
+	for _, p := range in {
+		out = append(out, problem{p.RuleId, p.Path, p.Position, p.Code, severity(p), p.Message})
+	}
+	return out
+}
+
+func severity(p *configv1.Problem) string {
+	if p.Severity == configv1.Severity_SEVERITY_WARNING {
+		return "warning"
+	}
+	return "error"
+}
+
+func hasErrors(in []*configv1.Problem) bool {
+	for _, p := range in {
+		if p.Severity != configv1.Severity_SEVERITY_WARNING {
+			return true
+		}
+	}
+	return false
+}
+
+// writeProblems prints one problem a line: severity, place, message, code.
+func writeProblems(w io.Writer, in []*configv1.Problem) {
+	for _, p := range in {
+		place := p.Path
+		if p.RuleId != 0 {
+			place = fmt.Sprintf("rule %d, %s", p.RuleId, p.Path)
+		}
+		if p.Position != nil {
+			place += fmt.Sprintf(", byte %d", *p.Position)
+		}
+		fmt.Fprintf(w, "%s: %s: %s [%s]\n", severity(p), place, p.Message, p.Code)
+	}
+}
+
+// message gives an error's text for people; gRPC errors lose their wrapping words.
+func message(err error) string {
+	st, ok := status.FromError(err)
+	if !ok {
+		return err.Error()
+	}
+	text := st.Message()
+	if st.Code() == codes.Unavailable || st.Code() == codes.DeadlineExceeded {
+		text += " (is the decision server running? choose it with --server)"
+	}
+	return text
+}
+
+// codeName gives a status code's name as the API writes it, e.g. INVALID_ARGUMENT.
+func codeName(c codes.Code) string {
+	if c == codes.OK {
+		return "OK"
+	}
+	var b strings.Builder
+	for i, r := range c.String() {
+		if i > 0 && r >= 'A' && r <= 'Z' {
+			b.WriteByte('_')
+		}
+		b.WriteRune(r)
+	}
+	return strings.ToUpper(b.String())
+}

@@ -1,0 +1,333 @@
+package ctl
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/encoding/protojson"
+
+	client "github.com/pointsman/pointsman/clients/go"
+	"github.com/pointsman/pointsman/decision"
+	decisionv1 "github.com/pointsman/pointsman/proto/pointsman/decision/v1"
+	"github.com/pointsman/pointsman/server/translate"
+)
+
+// offlineGeneration is the number of a generation compiled from a file.
+const offlineGeneration = 1
+
+func (a *app) route() *cobra.Command {
+	var (
+		config, user, schema, addr, proxy, command string
+		proxyPort                                  uint32
+		bulk                                       bool
+	)
+	cmd := &cobra.Command{
+		Use:   "route [SQL]",
+		Short: "Say where a statement goes and why",
+		Long: "Say where a statement goes and why: offline by a configuration file (--config), else by the server.\n\n" +
+			"With --ndjson each input line is a RouteStatementRequest and each output line a RouteStatementResponse,\n" +
+			"both as proto JSON with the proto's own field names.",
+	}
+	f := cmd.Flags()
+	f.StringVar(&config, "config", "", "decide offline by this configuration file")
+	f.StringVar(&user, "user", "", "the session's MySQL user")
+	f.StringVar(&schema, "schema", "", "the session's schema")
+	f.StringVar(&addr, "client-addr", "", "the client's address")
+	f.StringVar(&proxy, "proxy-addr", "", "the local address the client connected to")
+	f.Uint32Var(&proxyPort, "proxy-port", 0, "the local port the client connected to")
+	f.StringVar(&command, "command", "query", "query, prepare or execute")
+	f.BoolVar(&bulk, "ndjson", false, "one request a line on standard input, one answer a line on standard output")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		gen, err := a.offline(config)
+		if err != nil {
+			return err
+		}
+		if bulk {
+			if len(args) > 0 {
+				return errors.New("--ndjson reads requests from standard input, not from arguments")
+			}
+			if gen != nil {
+				return a.routeLines(gen)
+			}
+			return a.routeLinesByServer(cmd.Context())
+		}
+		if len(args) == 0 {
+			return errors.New("no statement given; write it as an argument, or use --ndjson")
+		}
+		cmdValue, ok := decisionv1.Command_value["COMMAND_"+strings.ToUpper(command)]
+		if !ok {
+			return fmt.Errorf("flag --command: %q is none of query, prepare, execute", command)
+		}
+		req := &decisionv1.RouteStatementRequest{
+			Session: &decisionv1.Session{Username: user, Schemaname: schema, ClientAddr: addr, ProxyAddr: proxy, ProxyPort: proxyPort},
+			Statement: &decisionv1.Statement{
+				Body: &decisionv1.Statement_Text{Text: strings.Join(args, " ")}, Command: decisionv1.Command(cmdValue),
+			},
+		}
+		var resp *decisionv1.RouteStatementResponse
+		if gen != nil {
+			r := router{gen: gen}
+			resp = &decisionv1.RouteStatementResponse{}
+			err = r.route(req, resp)
+		} else {
+			err = a.call(cmd.Context(), func(ctx context.Context, c *client.Client) error {
+				resp, err = c.Decision().RouteStatement(ctx, req)
+				return err
+			})
+		}
+		if err != nil {
+			return err
+		}
+		if a.output == "json" {
+			return a.printProto(resp)
+		}
+		return a.printRoute(resp)
+	}
+	return cmd
+}
+
+// offline compiles the configuration at path; nil when path is empty.
+func (a *app) offline(path string) (*decision.Generation, error) {
+	if path == "" {
+		return nil, nil //nolint:nilnil // no path, no generation
+	}
+	cfg, err := a.loadConfig(path)
+	if err != nil {
+		return nil, err
+	}
+	gen, problems := decision.Compile(offlineGeneration, translate.ConfigFromProto(cfg))
+	if problems.HasErrors() {
+		writeProblems(a.io.Err, translate.ProblemsToProto(problems))
+		return nil, fmt.Errorf("configuration %s can't be compiled", path)
+	}
+	return gen, nil
+}
+
+// router decides offline with buffers of its own.
+type router struct {
+	gen      *decision.Generation
+	question decision.Question
+	answer   decision.Answer
+}
+
+func (r *router) route(req *decisionv1.RouteStatementRequest, resp *decisionv1.RouteStatementResponse) error {
+	if err := translate.QuestionFromProto(req, &r.question); err != nil {
+		return badLine("%v", err)
+	}
+	if req.MinGeneration > offlineGeneration {
+		return &lineError{codeName(codes.FailedPrecondition), fmt.Sprintf("min_generation %d is not reached: a configuration file is generation %d", req.MinGeneration, offlineGeneration)}
+	}
+	if req.Seed == nil {
+		r.question.Seed = rand.Uint64() //nolint:gosec // a draw between flags, no secret
+	}
+	if req.NowMs == nil {
+		r.question.NowMS = time.Now().UnixMilli()
+	}
+	if err := r.gen.Route(&r.question, &r.answer); err != nil {
+		return badLine("%v", err)
+	}
+	translate.AnswerToProto(&r.answer, resp)
+	resp.RequestId = req.RequestId
+	return nil
+}
+
+func (a *app) routeLines(gen *decision.Generation) error {
+	r := router{gen: gen}
+	return a.bulk(func(dst, line []byte) ([]byte, error) {
+		req, resp := &decisionv1.RouteStatementRequest{}, &decisionv1.RouteStatementResponse{}
+		if err := protojson.Unmarshal(line, req); err != nil {
+			return dst, badLine("%v", err)
+		}
+		if err := r.route(req, resp); err != nil {
+			return dst, err
+		}
+		return appendProto(dst, resp)
+	})
+}
+
+// pipelineDepth is how many requests are in flight to a server.
+const pipelineDepth = 256
+
+// slot is one input line on its way through the stream.
+type slot struct {
+	id   uint64 // the caller's request_id
+	resp *decisionv1.RouteStatementResponse
+	err  error
+	done chan struct{}
+}
+
+// routeLinesByServer sends lines over one stream, many in flight, and prints the answers in the lines' order.
+func (a *app) routeLinesByServer(ctx context.Context) error {
+	c, err := a.dial()
+	if err != nil {
+		return err
+	}
+	defer c.Close() //nolint:errcheck // nothing is lost with it
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	stopped := make(chan struct{})
+	go func() {
+		defer close(stopped)
+		_ = c.Run(ctx) // ends with ctx, without an error
+	}()
+	defer func() { cancel(); <-stopped }()
+	if err := c.WaitConnected(ctx, a.timeout); err != nil {
+		return fmt.Errorf("connect to %s: %w", a.server, err)
+	}
+
+	slots := make(chan *slot, pipelineDepth)
+	failed := make(chan error, 1)
+	go func() { failed <- a.readRouteLines(ctx, c, slots) }()
+	bad, err := a.writeRouteLines(slots)
+	if err != nil {
+		cancel()
+		for range slots { //nolint:revive // lets the reader end
+		}
+	}
+	if err := errors.Join(err, <-failed); err != nil {
+		return err
+	}
+	if bad {
+		return errNo
+	}
+	return nil
+}
+
+func (a *app) readRouteLines(ctx context.Context, c *client.Client, slots chan<- *slot) error {
+	defer close(slots)
+	in := newLineReader(a.io.In)
+	for {
+		line, err := in.next()
+		var le *lineError
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil && !errors.As(err, &le) {
+			return err
+		}
+		s := &slot{err: err, done: make(chan struct{})}
+		req := &decisionv1.RouteStatementRequest{}
+		if err == nil {
+			if err := protojson.Unmarshal(line, req); err != nil {
+				s.err = badLine("%v", err)
+			}
+		}
+		select {
+		case slots <- s: // bounds what is in flight
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		if s.err != nil {
+			close(s.done)
+			continue
+		}
+		s.id = req.RequestId
+		go func() {
+			defer close(s.done)
+			ctx, cancel := context.WithTimeout(ctx, a.timeout)
+			defer cancel()
+			s.resp, s.err = c.Route(ctx, req)
+		}()
+	}
+}
+
+func (a *app) writeRouteLines(slots <-chan *slot) (bad bool, err error) {
+	out := bufio.NewWriterSize(a.io.Out, 1<<16)
+	var dst []byte
+	n := 0
+	for s := range slots {
+		n++
+		select {
+		case <-s.done:
+		default: // nothing to print now: show what there is
+			if err := out.Flush(); err != nil {
+				return bad, fmt.Errorf("write output: %w", err)
+			}
+			<-s.done
+		}
+		switch {
+		case s.err == nil:
+			s.resp.RequestId = s.id
+			dst, err = appendProto(dst[:0], s.resp)
+			if err != nil {
+				return bad, err
+			}
+		default:
+			bad = true
+			var le *lineError
+			if !errors.As(s.err, &le) {
+				st := status.Convert(s.err)
+				le = &lineError{codeName(st.Code()), st.Message()}
+				if client.IsUnavailable(s.err) {
+					le = &lineError{codeName(codes.Unavailable), s.err.Error()}
+				}
+			}
+			dst = appendLineError(dst[:0], n, le)
+		}
+		if _, err := out.Write(append(dst, '\n')); err != nil {
+			return bad, fmt.Errorf("write output: %w", err)
+		}
+		if len(slots) == 0 {
+			if err := out.Flush(); err != nil {
+				return bad, fmt.Errorf("write output: %w", err)
+			}
+		}
+	}
+	if err := out.Flush(); err != nil {
+		return bad, fmt.Errorf("write output: %w", err)
+	}
+	return bad, nil
+}
+
+// printRoute prints an answer for people: the destination and why, then what else the caller must do.
+func (a *app) printRoute(r *decisionv1.RouteStatementResponse) error {
+	var b strings.Builder
+	row := func(name, format string, args ...any) {
+		fmt.Fprintf(&b, "%-20s %s\n", name, fmt.Sprintf(format, args...))
+	}
+	if r.DestinationHostgroup != nil {
+		row("hostgroup", "%d", *r.DestinationHostgroup)
+	} else {
+		row("hostgroup", "none: the statement is answered with a message")
+	}
+	row("reason", "%s", strings.ToLower(strings.TrimPrefix(r.Reason.String(), "REASON_")))
+	rules := "none"
+	if len(r.MatchedRules) > 0 {
+		rules = strings.Trim(fmt.Sprint(r.MatchedRules), "[]")
+	}
+	row("matched rules", "%s", rules)
+	row("final flag", "%d", r.FinalFlagIn)
+	if r.Digest != "" {
+		row("digest", "%s  %s", r.Digest, r.DigestText)
+	}
+	row("generation", "%d", r.Generation)
+	row("reusable for", "%s", strings.ToLower(strings.TrimPrefix(r.CacheScope.String(), "CACHE_SCOPE_")))
+	effects(r, row)
+	_, err := io.WriteString(a.io.Out, b.String())
+	return err
+}
+
+// effects prints the effects that are set, in the order of the message's fields.
+func effects(r *decisionv1.RouteStatementResponse, row func(name, format string, args ...any)) {
+	m := r.ProtoReflect()
+	fields := m.Descriptor().Fields()
+	for i := range fields.Len() {
+		f := fields.Get(i)
+		if f.Number() < 16 || !f.HasPresence() || !m.Has(f) || f.Message() != nil {
+			continue // not an effect, or not set
+		}
+		row(string(f.Name()), "%v", m.Get(f).Interface())
+	}
+	if r.Mirror != nil {
+		row("mirror", "hostgroup %d, rules %v", r.Mirror.DestinationHostgroup, r.Mirror.MatchedRules)
+	}
+}
