@@ -1,5 +1,7 @@
 package decision
 
+import "github.com/pointsman/pointsman/decision/rules"
+
 // Reason says which step gave the destination.
 type Reason uint8
 
@@ -19,74 +21,52 @@ type CacheScope uint8
 
 // The cache scopes.
 const (
-	// ScopeNone: for this statement only.
+	// ScopeNone is for this statement only: the answer is random, depends on the time, or names the hostgroup that
+	// a transaction or lock holds.
 	ScopeNone CacheScope = iota + 1
-	// ScopeDigest: for the same cookie, command and digest.
+	// ScopeDigest is for statements with the same cookie, command and digest, but only for those that have no first
+	// comment or whose first comment holds no "=". One with a "=" may hold annotations, which no digest shows.
 	ScopeDigest
-	// ScopeText: for the same cookie, command and text.
+	// ScopeText is for statements with the same cookie, command and text, byte for byte.
 	ScopeText
 )
 
 // Field names an effect; Answer.Has tells whether it is set.
-type Field uint32
+type Field = rules.Field
 
 // The effects, named as the columns of mysql_query_rules and the annotations.
 const (
-	CacheTTL Field = 1 << iota
-	CacheEmptyResult
-	CacheTimeout
-	Timeout
-	Retries
-	Delay
-	Reconnect
-	MirrorHostgroup
-	MirrorFlagOut
-	NextQueryFlagIn
-	StickyConn
-	Multiplex
-	GTIDFromHostgroup
-	Log
-	MaxLagMS
-	CreateNewConn
-	MinGTID
-	ErrorMsg
-	OKMsg
+	CacheTTL          = rules.CacheTTL
+	CacheEmptyResult  = rules.CacheEmptyResult
+	CacheTimeout      = rules.CacheTimeout
+	Timeout           = rules.Timeout
+	Retries           = rules.Retries
+	Delay             = rules.Delay
+	Reconnect         = rules.Reconnect
+	MirrorHostgroup   = rules.MirrorHostgroup
+	MirrorFlagOut     = rules.MirrorFlagOut
+	NextQueryFlagIn   = rules.NextQueryFlagIn
+	StickyConn        = rules.StickyConn
+	Multiplex         = rules.Multiplex
+	GTIDFromHostgroup = rules.GTIDFromHostgroup
+	Log               = rules.Log
+	MaxLagMS          = rules.MaxLagMS
+	CreateNewConn     = rules.CreateNewConn
+	MinGTID           = rules.MinGTID
+	ErrorMsg          = rules.ErrorMsg
+	OKMsg             = rules.OKMsg
 )
 
 // Effects are what the caller must do besides sending the statement somewhere. A value counts only if its
 // field is in Set. Times are in ms.
-type Effects struct {
-	Set               Field
-	CacheTTL          uint32
-	CacheEmptyResult  bool
-	CacheTimeout      uint32
-	Timeout           uint32
-	Retries           uint32
-	Delay             uint32
-	Reconnect         bool
-	MirrorHostgroup   int32
-	MirrorFlagOut     int32
-	NextQueryFlagIn   int32
-	StickyConn        bool
-	Multiplex         uint32
-	GTIDFromHostgroup int32
-	Log               bool
-	MaxLagMS          uint32
-	CreateNewConn     bool
-	MinGTID           []byte // aliases the answer's buffers
-	ErrorMsg          string
-	OKMsg             string
-}
-
-// Has tells whether all of the given fields are set.
-func (e *Effects) Has(f Field) bool { return e.Set&f == f }
+type Effects = rules.Effects
 
 // MaxMatchedRules is the most rule ids that an answer lists.
-const MaxMatchedRules = 1000
+const MaxMatchedRules = rules.MaxMatchedRules
 
-// Mirror is the mirrored copy's own way.
+// Mirror is the mirrored copy's own way. The copy has the text that the statement has after rewriting.
 type Mirror struct {
-	DestinationHostgroup int32
+	DestinationHostgroup int32 // None: an OK or error message of a rule answers the copy, so it is not sent
 	MatchedRules         []uint32
 }
 

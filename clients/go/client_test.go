@@ -39,6 +39,9 @@ type fakeServer struct {
 }
 
 func (f *fakeServer) RouteStatements(s grpc.BidiStreamingServer[decisionv1.RouteStatementRequest, decisionv1.RouteStatementResponse]) error {
+	if err := s.SendHeader(nil); err != nil {
+		return err
+	}
 	for {
 		req, err := s.Recv()
 		if errors.Is(err, io.EOF) {

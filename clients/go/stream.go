@@ -85,6 +85,11 @@ func (c *Client) runStream(ctx context.Context) (opened bool, err error) {
 	if err != nil {
 		return false, err
 	}
+	// The server's header proves that it serves this stream. Before it, gRPC may move the stream silently
+	// to another connection and wait there without end.
+	if _, err := s.Header(); err != nil {
+		return false, err
+	}
 	r := &c.stream
 	r.open()
 	c.log.Info("decision stream open")
