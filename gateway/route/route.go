@@ -1,0 +1,230 @@
+package route
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
+
+	decisionv1 "github.com/pointsman/pointsman/proto/pointsman/decision/v1"
+)
+
+// Decider answers questions; the remote client does, and tests bring their own.
+type Decider interface {
+	Route(ctx context.Context, req *decisionv1.RouteStatementRequest) (*decisionv1.RouteStatementResponse, error)
+}
+
+// Source says where an answer came from.
+type Source string
+
+// The sources. All but Cached and Asked mean that the decision service could not be asked.
+const (
+	Cached  Source = "cache"   // the cache, by cookie
+	Asked   Source = "asked"   // the decision service
+	Stale   Source = "stale"   // the last good answer, of an older generation
+	Default Source = "default" // the user's default hostgroup
+)
+
+// Session is what is known of a client's session. It belongs to one goroutine. A changed field counts from
+// the next Decide on, after Changed was called.
+type Session struct {
+	Username        string
+	Schemaname      string
+	ClientAddr      string
+	ClientPort      uint32
+	ProxyAddr       string
+	ProxyPort       uint32
+	ConnectAttrs    map[string]string
+	NextQueryFlagIn *int32
+	// DefaultHostgroup is where statements go while the decision service can't be asked.
+	DefaultHostgroup int32
+
+	class     *class // of the last answer; nil: to be found
+	lastClass *class // for last good answers
+}
+
+// Changed says that a field has changed: the session's class must be found anew.
+func (s *Session) Changed() { s.class = nil }
+
+// Statement is one statement to route. Transactions and locks are not part of it: they change only the destination,
+// and the session sees to that itself.
+type Statement struct {
+	Text         []byte
+	DigestText   []byte // nil when digests are off
+	FirstComment []byte // nil when there is none
+	Command      decisionv1.Command
+}
+
+// Router answers where statements go.
+type Router struct {
+	decider Decider
+	budget  time.Duration
+	log     *slog.Logger
+
+	newest  atomic.Uint64 // the newest generation seen anywhere
+	classes classes
+	cache   cache
+	breaker breaker
+}
+
+// New makes a router that waits at most budget for an answer.
+func New(d Decider, budget time.Duration, log *slog.Logger) *Router {
+	return &Router{decider: d, budget: budget, log: log}
+}
+
+// Observe says that a generation was seen: answers of older ones are retired.
+func (r *Router) Observe(generation uint64) {
+	for {
+		old := r.newest.Load()
+		if generation <= old || r.newest.CompareAndSwap(old, generation) {
+			return
+		}
+	}
+}
+
+// Newest is the newest generation seen.
+func (r *Router) Newest() uint64 { return r.newest.Load() }
+
+// Cached is the number of answers kept.
+func (r *Router) Cached() int { return r.cache.len() }
+
+// Up tells whether the last question was answered in time.
+func (r *Router) Up() bool { return !r.breaker.down.Load() }
+
+// Decide gives the answer for one statement. It always gives one, and it must not be changed: sessions share it.
+func (r *Router) Decide(ctx context.Context, s *Session, st *Statement) (*decisionv1.RouteStatementResponse, Source) {
+	newest := r.newest.Load()
+	if s.class == nil || s.class.generation != newest {
+		s.class = r.classes.find(newest, s)
+	}
+	keys := newKeys(st)
+	if s.class != nil {
+		if a := r.lookup(s.class, &keys); a != nil {
+			return a, Cached
+		}
+	}
+	if r.breaker.allows() {
+		if a, ok := r.ask(ctx, s, st, &keys); ok {
+			return a, Asked
+		}
+	}
+	for _, c := range []*class{s.class, s.lastClass} {
+		if c != nil {
+			if a := r.lookup(c, &keys); a != nil {
+				return a, Stale
+			}
+		}
+	}
+	return &decisionv1.RouteStatementResponse{
+		DestinationHostgroup: proto.Int32(s.DefaultHostgroup),
+		Reason:               decisionv1.Reason_REASON_DEFAULT_HOSTGROUP,
+		CacheScope:           decisionv1.CacheScope_CACHE_SCOPE_NONE,
+	}, Default
+}
+
+// keys are a statement's two cache keys, but for the class. The text is hashed only when it is needed.
+type keys struct {
+	st       *Statement
+	byDigest bool // whether answers with scope DIGEST may be used
+	digest   hash128
+	text     hash128
+	hasText  bool
+}
+
+func newKeys(st *Statement) keys {
+	k := keys{st: st}
+	// A DIGEST answer holds for statements whose first comment can't be an annotation.
+	k.byDigest = st.DigestText != nil && bytes.IndexByte(st.FirstComment, '=') < 0
+	if k.byDigest {
+		k.digest = hashOf(st.DigestText)
+	}
+	return k
+}
+
+func (k *keys) ofDigest(c *class) key {
+	return key{class: c.id, sum: k.digest, command: k.st.Command}
+}
+
+func (k *keys) ofText(c *class) key {
+	if !k.hasText {
+		k.text, k.hasText = hashOf(k.st.Text), true
+	}
+	return key{class: c.id, sum: k.text, command: k.st.Command, byText: true}
+}
+
+func (r *Router) lookup(c *class, k *keys) *decisionv1.RouteStatementResponse {
+	if k.byDigest {
+		if a := r.cache.get(k.ofDigest(c)); a != nil {
+			return a
+		}
+	}
+	if c.hasText.Load() {
+		return r.cache.get(k.ofText(c))
+	}
+	return nil
+}
+
+// ask asks the decider and keeps the answer. It fails when there is none in time, or when the question is
+// refused (a user that the new generation lacks, say): the caller then goes on with what it has.
+func (r *Router) ask(ctx context.Context, s *Session, st *Statement, k *keys) (*decisionv1.RouteStatementResponse, bool) {
+	ctx, cancel := context.WithTimeout(ctx, r.budget)
+	defer cancel()
+	min := r.newest.Load()
+	a, err := r.decider.Route(ctx, question(s, st, min))
+	if status.Code(err) == codes.FailedPrecondition && min > 0 {
+		// This server has not got the newest generation yet; its older one is better than none.
+		a, err = r.decider.Route(ctx, question(s, st, 0))
+	}
+	if ctx.Err() != nil && context.Cause(ctx) == context.Canceled {
+		return nil, false // the session ends; that says nothing about the service
+	}
+	if st, isStatus := status.FromError(err); err != nil && isStatus && st.Code() == codes.InvalidArgument {
+		r.breaker.succeed(r.log)
+		r.log.Warn("question refused", "user", s.Username, "error", st.Message())
+		return nil, false
+	}
+	if err != nil {
+		r.breaker.fail(r.log, err)
+		return nil, false
+	}
+	r.breaker.succeed(r.log)
+	r.Observe(a.Generation)
+	c := r.classes.learn(a.Generation, a.Cookie, a.SessionAttributes, s)
+	s.class, s.lastClass = c, c
+	switch a.CacheScope {
+	case decisionv1.CacheScope_CACHE_SCOPE_DIGEST:
+		if k.byDigest {
+			r.cache.put(k.ofDigest(c), a)
+			break
+		}
+		fallthrough // its comment could be an annotation: keep it for this text alone
+	case decisionv1.CacheScope_CACHE_SCOPE_TEXT:
+		r.cache.put(k.ofText(c), a)
+		c.hasText.Store(true)
+	case decisionv1.CacheScope_CACHE_SCOPE_NONE, decisionv1.CacheScope_CACHE_SCOPE_UNSPECIFIED:
+	}
+	return a, true
+}
+
+func question(s *Session, st *Statement, minGeneration uint64) *decisionv1.RouteStatementRequest {
+	req := &decisionv1.RouteStatementRequest{
+		MinGeneration: minGeneration,
+		Session: &decisionv1.Session{
+			Username: s.Username, Schemaname: s.Schemaname, ClientAddr: s.ClientAddr, ClientPort: s.ClientPort,
+			ProxyAddr: s.ProxyAddr, ProxyPort: s.ProxyPort, ConnectAttrs: s.ConnectAttrs, NextQueryFlagIn: s.NextQueryFlagIn,
+		},
+		Statement: &decisionv1.Statement{
+			Body:    &decisionv1.Statement_RawText{RawText: bytes.Clone(st.Text)}, // the request may outlive this call
+			Command: st.Command,
+		},
+	}
+	if s.class != nil {
+		req.Cookie = s.class.cookie
+	}
+	return req
+}

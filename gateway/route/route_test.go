@@ -1,0 +1,209 @@
+package route_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/pointsman/pointsman/gateway/route"
+	decisionv1 "github.com/pointsman/pointsman/proto/pointsman/decision/v1"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// decider answers like a service whose rules look at the username and the schema.
+type decider struct {
+	generation uint64
+	scope      decisionv1.CacheScope
+	hostgroup  int32
+	err        error
+	asked      int
+	last       *decisionv1.RouteStatementRequest
+}
+
+func (d *decider) Route(ctx context.Context, req *decisionv1.RouteStatementRequest) (*decisionv1.RouteStatementResponse, error) {
+	d.asked++
+	d.last = req
+	if d.err != nil {
+		return nil, d.err
+	}
+	if req.MinGeneration > d.generation {
+		return nil, status.Error(codes.FailedPrecondition, "not yet")
+	}
+	return &decisionv1.RouteStatementResponse{
+		Generation: d.generation, DestinationHostgroup: proto.Int32(d.hostgroup), CacheScope: d.scope,
+		Cookie:            fmt.Appendf(nil, "%d %s %s", d.generation, req.Session.Username, req.Session.Schemaname),
+		SessionAttributes: []string{"username", "schemaname"},
+	}, ctx.Err()
+}
+
+func newRouter(d route.Decider) *route.Router {
+	return route.New(d, 10*time.Second, slog.New(slog.DiscardHandler))
+}
+
+func query(text, digest, comment string) *route.Statement {
+	st := &route.Statement{Text: []byte(text), DigestText: []byte(digest), Command: decisionv1.Command_COMMAND_QUERY}
+	if comment != "" {
+		st.FirstComment = []byte(comment)
+	}
+	return st
+}
+
+// expect decides and compares hostgroup and source.
+func expect(t *testing.T, r *route.Router, s *route.Session, st *route.Statement, hostgroup int32, source route.Source) {
+	t.Helper()
+	a, from := r.Decide(t.Context(), s, st)
+	if a.GetDestinationHostgroup() != hostgroup || from != source {
+		t.Errorf("%s: hostgroup %d from %s, want %d from %s", st.Text, a.GetDestinationHostgroup(), from, hostgroup, source)
+	}
+}
+
+func TestCacheByDigest(t *testing.T) {
+	d := &decider{generation: 1, scope: decisionv1.CacheScope_CACHE_SCOPE_DIGEST, hostgroup: 20}
+	r := newRouter(d)
+	s := &route.Session{Username: "app", Schemaname: "shop"}
+	expect(t, r, s, query("SELECT 1", "SELECT ?", ""), 20, route.Asked)
+	expect(t, r, s, query("SELECT 2", "SELECT ?", ""), 20, route.Cached)
+	expect(t, r, s, query("SELECT 2 /* hi */", "SELECT ?", " hi "), 20, route.Cached)
+	// What could be an annotation is asked for, and kept for its text alone.
+	expect(t, r, s, query("SELECT 2 /* hostgroup=3 */", "SELECT ?", " hostgroup=3 "), 20, route.Asked)
+	expect(t, r, s, query("SELECT 2 /* hostgroup=3 */", "SELECT ?", " hostgroup=3 "), 20, route.Cached)
+	expect(t, r, s, query("SELECT 3 /* hostgroup=3 */", "SELECT ?", " hostgroup=3 "), 20, route.Asked)
+	prepare := query("SELECT 1", "SELECT ?", "")
+	prepare.Command = decisionv1.Command_COMMAND_PREPARE
+	expect(t, r, s, prepare, 20, route.Asked)
+}
+
+func TestCacheByText(t *testing.T) {
+	d := &decider{generation: 1, scope: decisionv1.CacheScope_CACHE_SCOPE_TEXT, hostgroup: 20}
+	r := newRouter(d)
+	s := &route.Session{Username: "app"}
+	expect(t, r, s, query("SELECT 1", "SELECT ?", ""), 20, route.Asked)
+	expect(t, r, s, query("SELECT 2", "SELECT ?", ""), 20, route.Asked)
+	expect(t, r, s, query("SELECT 1", "SELECT ?", ""), 20, route.Cached)
+}
+
+func TestScopeNoneIsNotKept(t *testing.T) {
+	d := &decider{generation: 1, scope: decisionv1.CacheScope_CACHE_SCOPE_NONE, hostgroup: 20}
+	r := newRouter(d)
+	s := &route.Session{Username: "app"}
+	for range 3 {
+		expect(t, r, s, query("SELECT 1", "SELECT ?", ""), 20, route.Asked)
+	}
+	if r.Cached() != 0 {
+		t.Errorf("%d answers kept", r.Cached())
+	}
+}
+
+func TestSessionsShareByAttributes(t *testing.T) {
+	d := &decider{generation: 1, scope: decisionv1.CacheScope_CACHE_SCOPE_DIGEST, hostgroup: 20}
+	r := newRouter(d)
+	st := query("SELECT 1", "SELECT ?", "")
+	expect(t, r, &route.Session{Username: "app", Schemaname: "a", ClientAddr: "10.0.0.1"}, st, 20, route.Asked)
+	expect(t, r, &route.Session{Username: "app", Schemaname: "a", ClientAddr: "10.0.0.2"}, st, 20, route.Cached)
+	other := &route.Session{Username: "app", Schemaname: "b"}
+	expect(t, r, other, st, 20, route.Asked)
+	other.Schemaname = "a"
+	other.Changed()
+	expect(t, r, other, st, 20, route.Cached)
+	other.Schemaname = "c"
+	other.Changed()
+	expect(t, r, other, st, 20, route.Asked)
+}
+
+func TestNewGenerationRetiresAnswers(t *testing.T) {
+	d := &decider{generation: 1, scope: decisionv1.CacheScope_CACHE_SCOPE_DIGEST, hostgroup: 20}
+	r := newRouter(d)
+	s := &route.Session{Username: "app"}
+	st := query("SELECT 1", "SELECT ?", "")
+	expect(t, r, s, st, 20, route.Asked)
+	d.generation, d.hostgroup = 2, 30
+	expect(t, r, s, st, 20, route.Cached) // nobody has told
+	r.Observe(2)
+	expect(t, r, s, st, 30, route.Asked)
+	if d.last.MinGeneration != 2 {
+		t.Errorf("asked for generation %d", d.last.MinGeneration)
+	}
+	r.Observe(1) // old news
+	expect(t, r, s, st, 30, route.Cached)
+	if r.Newest() != 2 {
+		t.Errorf("newest is %d", r.Newest())
+	}
+}
+
+func TestServerBehindIsAskedWithoutMinimum(t *testing.T) {
+	d := &decider{generation: 1, scope: decisionv1.CacheScope_CACHE_SCOPE_DIGEST, hostgroup: 20}
+	r := newRouter(d)
+	r.Observe(5)
+	s := &route.Session{Username: "app", DefaultHostgroup: 9}
+	expect(t, r, s, query("SELECT 1", "SELECT ?", ""), 20, route.Asked)
+	expect(t, r, s, query("SELECT 1", "SELECT ?", ""), 20, route.Asked) // never from the older generation's cache
+}
+
+func TestServiceDown(t *testing.T) {
+	d := &decider{generation: 1, scope: decisionv1.CacheScope_CACHE_SCOPE_DIGEST, hostgroup: 20}
+	r := newRouter(d)
+	s := &route.Session{Username: "app", DefaultHostgroup: 9}
+	known, unknown := query("SELECT 1", "SELECT ?", ""), query("DELETE FROM t", "DELETE FROM t", "")
+	expect(t, r, s, known, 20, route.Asked)
+	d.err = errors.New("gone")
+	expect(t, r, s, known, 20, route.Cached)
+	expect(t, r, s, unknown, 9, route.Default)
+	if r.Up() {
+		t.Error("the service counts as up")
+	}
+	asked := d.asked
+	expect(t, r, s, unknown, 9, route.Default)
+	if d.asked > asked+1 {
+		t.Errorf("asked %d times while down", d.asked-asked)
+	}
+	r.Observe(2) // told by the configuration stream just before it broke
+	expect(t, r, s, known, 20, route.Stale)
+	d.err, d.generation = nil, 2
+	deadline := time.Now().Add(10 * time.Second)
+	for !r.Up() && time.Now().Before(deadline) {
+		r.Decide(t.Context(), s, unknown)
+	}
+	expect(t, r, s, unknown, 20, route.Cached)
+}
+
+func TestRefusedQuestionIsNoOutage(t *testing.T) {
+	d := &decider{err: status.Error(codes.InvalidArgument, "session.username: unknown user")}
+	r := newRouter(d)
+	expect(t, r, &route.Session{Username: "gone", DefaultHostgroup: 4}, query("SELECT 1", "SELECT ?", ""), 4, route.Default)
+	if !r.Up() {
+		t.Error("the service counts as down")
+	}
+}
+
+func TestCacheIsBounded(t *testing.T) {
+	d := &decider{generation: 1, scope: decisionv1.CacheScope_CACHE_SCOPE_TEXT, hostgroup: 20}
+	r := newRouter(d)
+	s := &route.Session{Username: "app"}
+	for i := range 150_000 {
+		text := fmt.Sprintf("SELECT %d", i)
+		r.Decide(t.Context(), s, query(text, "SELECT ?", ""))
+	}
+	if n := r.Cached(); n > 64*2048 || n < 100_000 {
+		t.Errorf("%d answers kept", n)
+	}
+}
+
+func BenchmarkCached(b *testing.B) {
+	d := &decider{generation: 1, scope: decisionv1.CacheScope_CACHE_SCOPE_DIGEST, hostgroup: 20}
+	r := newRouter(d)
+	s := &route.Session{Username: "app"}
+	st := query("SELECT c FROM sbtest1 WHERE id=7", "SELECT c FROM sbtest1 WHERE id=?", "")
+	b.ReportAllocs()
+	for b.Loop() {
+		r.Decide(b.Context(), s, st)
+	}
+}

@@ -1,0 +1,123 @@
+package snapshot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"google.golang.org/protobuf/proto"
+
+	configv1 "github.com/pointsman/pointsman/proto/pointsman/config/v1"
+	"github.com/pointsman/pointsman/store/lastgood"
+)
+
+// format is the number of the last good file's content: a full WatchGatewayConfigResponse.
+const format = 1
+
+// errBehind ends a subscription that does not begin with a full message.
+var errBehind = errors.New("first message of the subscription lacks a part")
+
+// Watch is the subscription: it calls f with each message until ctx ends or f fails.
+type Watch func(ctx context.Context, f func(*configv1.WatchGatewayConfigResponse) error) error
+
+// Holder keeps the current snapshot.
+type Holder struct {
+	current  atomic.Pointer[Snapshot]
+	path     string // of the last good copy; empty: none is kept
+	log      *slog.Logger
+	onChange func(*Snapshot)
+}
+
+// NewHolder makes a holder and loads the last good copy, if there is one; a damaged copy is reported and counts as
+// absent. path is the file of the copy, empty to keep none. onChange is called with every snapshot, the
+// loaded one too, never twice at once.
+func NewHolder(path string, log *slog.Logger, onChange func(*Snapshot)) *Holder {
+	h := &Holder{path: path, log: log, onChange: onChange}
+	if path == "" {
+		return h
+	}
+	rec, err := lastgood.Load(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return h
+	}
+	m := &configv1.WatchGatewayConfigResponse{}
+	if err == nil && rec.Format != format {
+		err = fmt.Errorf("format %d, this gateway reads %d", rec.Format, format)
+	}
+	if err == nil {
+		err = proto.Unmarshal(rec.Bytes, m)
+	}
+	if err != nil {
+		log.Error("last good configuration unusable, going on without it", "path", path, "error", err)
+		return h
+	}
+	h.set(m)
+	log.Info("last good configuration loaded", "path", path, "generation", m.Generation, "saved", rec.Time)
+	return h
+}
+
+// Current gives the snapshot in force, nil before the first.
+func (h *Holder) Current() *Snapshot { return h.current.Load() }
+
+func (h *Holder) set(m *configv1.WatchGatewayConfigResponse) {
+	s := build(m)
+	h.current.Store(s)
+	h.onChange(s)
+}
+
+// Run follows the subscription until ctx ends.
+func (h *Holder) Run(ctx context.Context, watch Watch) error {
+	var state *configv1.WatchGatewayConfigResponse // what the messages add up to
+	err := watch(ctx, func(m *configv1.WatchGatewayConfigResponse) error {
+		if m.Sequence == 1 {
+			state = &configv1.WatchGatewayConfigResponse{}
+		}
+		if state == nil || m.Sequence == 1 && (m.Users == nil || m.Servers == nil || m.Settings == nil) {
+			return errBehind
+		}
+		merge(state, m)
+		if state.Generation == 0 {
+			return nil // nothing is published yet: there is nothing to route by
+		}
+		h.set(state)
+		h.log.Info("configuration received", "generation", state.Generation, "sequence", m.Sequence)
+		h.save(state)
+		return nil
+	})
+	if ctx.Err() != nil {
+		return nil //nolint:nilerr // the end of ctx is the regular end
+	}
+	return fmt.Errorf("follow the gateway configuration: %w", err)
+}
+
+// merge replaces the parts of state that m brings.
+func merge(state, m *configv1.WatchGatewayConfigResponse) {
+	state.Generation = m.Generation
+	if m.Users != nil {
+		state.Users = m.Users
+	}
+	if m.Servers != nil {
+		state.Servers = m.Servers
+	}
+	if m.Settings != nil {
+		state.Settings = m.Settings
+	}
+}
+
+// save writes the last good copy. A failure is reported and does no harm until a start without the service.
+func (h *Holder) save(state *configv1.WatchGatewayConfigResponse) {
+	if h.path == "" {
+		return
+	}
+	raw, err := proto.MarshalOptions{Deterministic: true}.Marshal(state)
+	if err == nil {
+		err = lastgood.Save(h.path, lastgood.Record{Generation: state.Generation, Format: format, Time: time.Now(), Bytes: raw})
+	}
+	if err != nil {
+		h.log.Error("last good configuration not saved", "path", h.path, "error", err)
+	}
+}

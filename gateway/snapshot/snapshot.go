@@ -1,0 +1,163 @@
+package snapshot
+
+import (
+	"net"
+	"strconv"
+	"time"
+
+	"github.com/pointsman/pointsman/decision/digest"
+	"github.com/pointsman/pointsman/decision/selection"
+	configv1 "github.com/pointsman/pointsman/proto/pointsman/config/v1"
+)
+
+// Snapshot is one state of users, servers and settings. It never changes.
+type Snapshot struct {
+	Generation uint64
+	Settings   Settings
+	users      map[string]*configv1.User
+	hostgroups map[int32]*Hostgroup
+	servers    []*Server // one for each address
+}
+
+// Settings are the settings that the gateway obeys.
+type Settings struct {
+	Digests                 bool // whether statements are digested
+	DigestOptions           digest.Options
+	DefaultSchema           string
+	DefaultQueryDelay       time.Duration
+	DefaultQueryTimeout     time.Duration
+	QueryRetriesOnFailure   uint32
+	DefaultMaxLatencyMS     uint32
+	ConnectTimeoutServer    time.Duration // of one connection
+	ConnectTimeoutServerMax time.Duration // of all tries
+	ConnectRetriesOnFailure uint32
+	ServerVersion           string
+	LockOnHostgroup         bool
+}
+
+// Server is one server of a hostgroup.
+type Server struct {
+	Hostgroup int32
+	Addr      string // "host:port", or the path of a Unix socket
+	Socket    bool
+}
+
+// Hostgroup holds the servers of a hostgroup: Candidates[i] describes Servers[i].
+type Hostgroup struct {
+	ID                  int32
+	MaxNumOnlineServers uint32
+	Servers             []Server
+	Candidates          []selection.Candidate
+}
+
+// User gives the active user of that name, nil when there is none.
+func (s *Snapshot) User(name string) *configv1.User { return s.users[name] }
+
+// Hostgroup gives the hostgroup, nil when it has no servers.
+func (s *Snapshot) Hostgroup(id int32) *Hostgroup { return s.hostgroups[id] }
+
+// Servers gives one server for each address.
+func (s *Snapshot) Servers() []*Server { return s.servers }
+
+// build makes a snapshot of a full message. Statuses that this gateway does not know count as OFFLINE_HARD.
+func build(m *configv1.WatchGatewayConfigResponse) *Snapshot {
+	s := &Snapshot{
+		Generation: m.Generation,
+		Settings:   buildSettings(m.Settings),
+		users:      map[string]*configv1.User{},
+		hostgroups: map[int32]*Hostgroup{},
+	}
+	for _, u := range m.GetUsers().GetUsers() {
+		if u.Active == nil || *u.Active {
+			s.users[u.Username] = u
+		}
+	}
+	known := map[string]bool{}
+	for _, v := range m.GetServers().GetServers() {
+		hg := s.hostgroups[v.HostgroupId]
+		if hg == nil {
+			hg = &Hostgroup{ID: v.HostgroupId, MaxNumOnlineServers: 1_000_000}
+			s.hostgroups[v.HostgroupId] = hg
+		}
+		server := Server{Hostgroup: v.HostgroupId, Addr: v.Hostname, Socket: v.Port != nil && *v.Port == 0}
+		if !server.Socket {
+			server.Addr = net.JoinHostPort(v.Hostname, strconv.FormatUint(uint64(or(v.Port, 3306)), 10))
+		}
+		hg.Servers = append(hg.Servers, server)
+		hg.Candidates = append(hg.Candidates, candidate(v))
+		if !known[server.Addr] {
+			known[server.Addr] = true
+			s.servers = append(s.servers, &server)
+		}
+	}
+	for _, h := range m.GetServers().GetHostgroups() {
+		if hg := s.hostgroups[h.HostgroupId]; hg != nil && h.MaxNumOnlineServers != nil {
+			hg.MaxNumOnlineServers = *h.MaxNumOnlineServers
+		}
+	}
+	return s
+}
+
+func candidate(v *configv1.Server) selection.Candidate {
+	status, err := selection.ParseStatus(v.GetStatus())
+	if err != nil {
+		status = selection.OfflineHard
+	}
+	return selection.Candidate{
+		Weight:                uint32(or(v.Weight, 1)),              //nolint:gosec // the compiler has checked the range
+		MaxConnections:        uint32(or(v.MaxConnections, 1000)),   //nolint:gosec // the compiler has checked the range
+		MaxReplicationLag:     uint32(or(v.MaxReplicationLag, 0)),   //nolint:gosec // the compiler has checked the range
+		MaxLatencyUS:          uint64(or(v.MaxLatencyMs, 0)) * 1000, //nolint:gosec // the compiler has checked the range
+		Status:                status,
+		CurrentReplicationLag: -1,
+		LagMS:                 -1,
+	}
+}
+
+func buildSettings(p *configv1.Settings) Settings {
+	if p == nil {
+		p = &configv1.Settings{}
+	}
+	o := digest.DefaultOptions()
+	for _, n := range []struct {
+		to   *int
+		from *uint32
+	}{
+		{&o.MaxQueryLength, p.QueryDigestsMaxQueryLength},
+		{&o.MaxDigestLength, p.QueryDigestsMaxDigestLength},
+		{&o.GroupingLimit, p.QueryDigestsGroupingLimit},
+		{&o.GroupsGroupingLimit, p.QueryDigestsGroupsGroupingLimit},
+	} {
+		if n.from != nil {
+			*n.to = int(*n.from)
+		}
+	}
+	o.Lowercase = p.GetQueryDigestsLowercase()
+	o.ReplaceNull = p.GetQueryDigestsReplaceNull()
+	o.NoDigits = p.GetQueryDigestsNoDigits()
+	o.KeepComment = p.GetQueryDigestsKeepComment()
+	ms := func(v *uint32, otherwise uint32) time.Duration {
+		return time.Duration(or(v, otherwise)) * time.Millisecond
+	}
+	return Settings{
+		Digests:                 or(p.QueryDigests, true),
+		DigestOptions:           o,
+		DefaultSchema:           or(p.DefaultSchema, "information_schema"),
+		DefaultQueryDelay:       ms(p.DefaultQueryDelay, 0),
+		DefaultQueryTimeout:     ms(p.DefaultQueryTimeout, 86_400_000),
+		QueryRetriesOnFailure:   or(p.QueryRetriesOnFailure, 1),
+		DefaultMaxLatencyMS:     or(p.DefaultMaxLatencyMs, 1000),
+		ConnectTimeoutServer:    ms(p.ConnectTimeoutServer, 3000),
+		ConnectTimeoutServerMax: ms(p.ConnectTimeoutServerMax, 10_000),
+		ConnectRetriesOnFailure: or(p.ConnectRetriesOnFailure, 10),
+		ServerVersion:           or(p.ServerVersion, "8.0.30"),
+		LockOnHostgroup:         or(p.SetQueryLockOnHostgroup, 1) == 1,
+	}
+}
+
+func or[T any](p *T, otherwise T) T {
+	if p == nil {
+		return otherwise
+	}
+	return *p
+}
