@@ -1,0 +1,106 @@
+package decision
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/pointsman/pointsman/decision/selection"
+)
+
+// Largest values of columns, as in ProxySQL where it has a bound.
+const (
+	maxInt32              = math.MaxInt32
+	maxUint32             = math.MaxUint32
+	maxWeight             = 10_000_000
+	maxReplicationLag     = 126_144_000
+	maxNumOnlineServers   = 1_000_000
+	defaultMaxConnections = 1000
+	defaultMySQLPort      = 3306
+)
+
+func (c *compiler) hostgroups() {
+	first := make(map[int32]int)
+	for i := range c.cfg.Hostgroups {
+		h := c.cfg.Hostgroups[i]
+		at := row{list: "hostgroups", index: i, severity: Error}
+		c.inRange(at, "hostgroup_id", int64(h.HostgroupID), 0, maxInt32)
+		if other, dup := first[h.HostgroupID]; dup {
+			c.reportf(at, "hostgroup_id", codeDuplicateKey, "hostgroup %d is already described by hostgroups[%d]; remove one of the two", h.HostgroupID, other)
+			continue
+		}
+		first[h.HostgroupID] = i
+		h.MaxNumOnlineServers = filled(h.MaxNumOnlineServers, maxNumOnlineServers)
+		c.inRange(at, "max_num_online_servers", int64(*h.MaxNumOnlineServers), 0, maxNumOnlineServers)
+		c.addHostgroup(h)
+	}
+}
+
+// addHostgroup makes a hostgroup known.
+func (c *compiler) addHostgroup(h Hostgroup) {
+	c.g.hostgroups = append(c.g.hostgroups, h)
+	c.g.groups[h.HostgroupID] = &group{maxOnline: *h.MaxNumOnlineServers}
+}
+
+type serverKey struct {
+	hostgroup int32
+	address   string
+}
+
+func (c *compiler) servers() {
+	first := make(map[serverKey]int)
+	for i := range c.cfg.Servers {
+		s := c.cfg.Servers[i]
+		at := row{list: "servers", index: i, severity: Error}
+		c.server(at, &s)
+		key := serverKey{s.HostgroupID, s.Address()}
+		if other, dup := first[key]; dup {
+			c.reportf(at, "", codeDuplicateKey, "hostgroup %d has %s already at servers[%d]; remove one of the two, or raise its weight", s.HostgroupID, key.address, other)
+			continue
+		}
+		first[key] = i
+		if c.g.groups[s.HostgroupID] == nil {
+			c.addHostgroup(Hostgroup{HostgroupID: s.HostgroupID, MaxNumOnlineServers: filled[uint32](nil, maxNumOnlineServers)})
+		}
+		c.g.servers = append(c.g.servers, s)
+		c.g.groups[s.HostgroupID].add(&s)
+	}
+	slices.SortFunc(c.g.hostgroups, func(a, b Hostgroup) int { return cmp.Compare(a.HostgroupID, b.HostgroupID) })
+}
+
+// server checks one server and fills its defaults.
+func (c *compiler) server(at row, s *Server) {
+	c.inRange(at, "hostgroup_id", int64(s.HostgroupID), 0, maxInt32)
+	if s.Hostname == "" {
+		c.reportf(at, "hostname", codeEmptyKey, "hostname is empty; give a host name, an address, or the path of a Unix socket")
+	}
+	s.Port = filled(s.Port, defaultMySQLPort)
+	c.inRange(at, "port", int64(*s.Port), 0, maxProxyPort)
+	s.Status = filled(s.Status, "ONLINE")
+	status, err := selection.ParseStatus(*s.Status)
+	if err != nil || status == selection.ShunnedReplicationLag {
+		c.reportf(at, "status", codeUnknownStatus, "status is %q; give ONLINE, SHUNNED, OFFLINE_SOFT or OFFLINE_HARD (SHUNNED_REPLICATION_LAG is set by lag alone)", *s.Status)
+	} else {
+		s.Status = filled(nil, status.String())
+	}
+	s.Weight = filled(s.Weight, 1)
+	c.inRange(at, "weight", *s.Weight, 0, maxWeight)
+	s.MaxConnections = filled(s.MaxConnections, defaultMaxConnections)
+	c.inRange(at, "max_connections", *s.MaxConnections, 0, maxInt32)
+	s.MaxReplicationLag = filled(s.MaxReplicationLag, 0)
+	c.inRange(at, "max_replication_lag", *s.MaxReplicationLag, 0, maxReplicationLag)
+	s.MaxLatencyMS = filled(s.MaxLatencyMS, 0)
+	c.inRange(at, "max_latency_ms", *s.MaxLatencyMS, 0, maxInt32)
+	if s.UseSSL {
+		c.reportf(at, "use_ssl", codeUnsupported, "use_ssl is true, but TLS to servers is not supported yet; set it to false")
+	}
+}
+
+// knownHostgroup reports a hostgroup that is neither declared nor has servers, if the configuration has any at all.
+func (c *compiler) knownHostgroup(at row, field string, hostgroup int32) {
+	if len(c.g.groups) == 0 || c.g.groups[hostgroup] != nil {
+		return
+	}
+	c.report(at, field, whole, codeUnknownHostgroup, fmt.Sprintf("%s is %d, but no server is in that hostgroup and hostgroups doesn't declare it; add one or mend the number", field, hostgroup))
+}

@@ -1,0 +1,171 @@
+package digest
+
+import (
+	"encoding/binary"
+	"math/bits"
+)
+
+// SpookyHash V2 is Bob Jenkins' non-cryptographic hash, in the public domain: https://burtleburtle.net/bob/hash/spooky.html.
+// Texts below shortLimit bytes go through a smaller mixer with four words of state, longer ones through one with twelve.
+const (
+	seedWord   = 0xdeadbeefdeadbeef // "Not zero, odd, and not very regular".
+	stateWords = 12
+	blockSize  = stateWords * 8
+	shortLimit = 2 * blockSize
+)
+
+// Hash gives the digest: SpookyHash V2, 64 bits, seed 0, of the text cut at maxDigestLength bytes, as in ProxySQL.
+func Hash(digestText []byte, maxDigestLength int) uint64 {
+	text := digestText[:max(0, min(len(digestText), maxDigestLength))]
+	if len(text) < shortLimit {
+		return hashShort(text)
+	}
+	return hashLong(text)
+}
+
+func hashShort(p []byte) uint64 {
+	length := uint64(len(p))
+	a, b, c, d := uint64(0), uint64(0), uint64(seedWord), uint64(seedWord)
+	for len(p) >= 32 {
+		c += binary.LittleEndian.Uint64(p)
+		d += binary.LittleEndian.Uint64(p[8:])
+		a, b, c, d = mixShort(a, b, c, d)
+		a += binary.LittleEndian.Uint64(p[16:])
+		b += binary.LittleEndian.Uint64(p[24:])
+		p = p[32:]
+	}
+	if len(p) >= 16 {
+		c += binary.LittleEndian.Uint64(p)
+		d += binary.LittleEndian.Uint64(p[8:])
+		a, b, c, d = mixShort(a, b, c, d)
+		p = p[16:]
+	}
+	d += length << 56
+	// The up to 15 bytes that are left make two little-endian words; none at all count as two seed words.
+	switch {
+	case len(p) > 8:
+		c += binary.LittleEndian.Uint64(p)
+		d += tail(p[8:])
+	case len(p) > 0:
+		c += tail(p)
+	default:
+		c += seedWord
+		d += seedWord
+	}
+	return endShort(a, b, c, d)
+}
+
+// tail reads up to eight bytes as a little-endian word.
+func tail(p []byte) (v uint64) {
+	for k := len(p) - 1; k >= 0; k-- {
+		v = v<<8 | uint64(p[k])
+	}
+	return v
+}
+
+func mixShort(a, b, c, d uint64) (uint64, uint64, uint64, uint64) {
+	c = bits.RotateLeft64(c, 50) + d
+	a ^= c
+	d = bits.RotateLeft64(d, 52) + a
+	b ^= d
+	a = bits.RotateLeft64(a, 30) + b
+	c ^= a
+	b = bits.RotateLeft64(b, 41) + c
+	d ^= b
+	c = bits.RotateLeft64(c, 54) + d
+	a ^= c
+	d = bits.RotateLeft64(d, 48) + a
+	b ^= d
+	a = bits.RotateLeft64(a, 38) + b
+	c ^= a
+	b = bits.RotateLeft64(b, 37) + c
+	d ^= b
+	c = bits.RotateLeft64(c, 62) + d
+	a ^= c
+	d = bits.RotateLeft64(d, 34) + a
+	b ^= d
+	a = bits.RotateLeft64(a, 5) + b
+	c ^= a
+	b = bits.RotateLeft64(b, 36) + c
+	d ^= b
+	return a, b, c, d
+}
+
+func endShort(a, b, c, d uint64) uint64 {
+	d ^= c
+	c = bits.RotateLeft64(c, 15)
+	d += c
+	a ^= d
+	d = bits.RotateLeft64(d, 52)
+	a += d
+	b ^= a
+	a = bits.RotateLeft64(a, 26)
+	b += a
+	c ^= b
+	b = bits.RotateLeft64(b, 51)
+	c += b
+	d ^= c
+	c = bits.RotateLeft64(c, 28)
+	d += c
+	a ^= d
+	d = bits.RotateLeft64(d, 9)
+	a += d
+	b ^= a
+	a = bits.RotateLeft64(a, 47)
+	b += a
+	c ^= b
+	b = bits.RotateLeft64(b, 54)
+	c += b
+	d ^= c
+	c = bits.RotateLeft64(c, 32)
+	d += c
+	a ^= d
+	d = bits.RotateLeft64(d, 25)
+	a += d
+	return bits.RotateLeft64(a, 63)
+}
+
+func hashLong(p []byte) uint64 {
+	var h [stateWords]uint64
+	for k := 2; k < stateWords; k += 3 {
+		h[k] = seedWord
+	}
+	for len(p) >= blockSize {
+		mixLong(&h, (*[blockSize]byte)(p))
+		p = p[blockSize:]
+	}
+	// The last block is what is left, zeros, and its length in the last byte; it is added without mixing.
+	var last [blockSize]byte
+	last[blockSize-1] = byte(copy(last[:], p))
+	for k := range h {
+		h[k] += binary.LittleEndian.Uint64(last[8*k:])
+	}
+	for range 3 {
+		endLong(&h)
+	}
+	return h[0]
+}
+
+// mixRotations and endRotations are the amounts by which step k of the two long mixers rotates.
+var (
+	mixRotations = [stateWords]int{11, 32, 43, 31, 17, 28, 39, 57, 55, 54, 22, 46}
+	endRotations = [stateWords]int{44, 15, 34, 21, 38, 33, 10, 13, 38, 53, 42, 54}
+)
+
+func mixLong(h *[stateWords]uint64, block *[blockSize]byte) {
+	for k := range h {
+		h[k] += binary.LittleEndian.Uint64(block[8*k:])
+		h[(k+2)%stateWords] ^= h[(k+10)%stateWords]
+		h[(k+11)%stateWords] ^= h[k]
+		h[k] = bits.RotateLeft64(h[k], mixRotations[k])
+		h[(k+11)%stateWords] += h[(k+1)%stateWords]
+	}
+}
+
+func endLong(h *[stateWords]uint64) {
+	for k := range h {
+		h[(k+11)%stateWords] += h[(k+1)%stateWords]
+		h[(k+2)%stateWords] ^= h[(k+11)%stateWords]
+		h[(k+1)%stateWords] = bits.RotateLeft64(h[(k+1)%stateWords], endRotations[k])
+	}
+}

@@ -1,0 +1,80 @@
+package decision
+
+import (
+	"slices"
+
+	"github.com/pointsman/pointsman/decision/digest"
+	"github.com/pointsman/pointsman/decision/fastroute"
+	"github.com/pointsman/pointsman/decision/rules"
+)
+
+// Generation is one compiled configuration. It never changes.
+type Generation struct {
+	number     uint64
+	settings   Settings // all filled
+	hostgroups []Hostgroup
+	groups     map[int32]*group
+	servers    []Server
+	users      []User
+	byName     map[string]*User
+
+	rules        *rules.Set
+	fastRoutes   *fastroute.Table
+	backtracking []int64
+
+	digests       bool
+	digestOptions digest.Options
+	annotations   bool
+	iterations    uint32
+	attributes    []string
+}
+
+// Number is the generation's number.
+func (g *Generation) Number() uint64 { return g.number }
+
+// Settings are the settings with every default filled in. They must not be changed.
+func (g *Generation) Settings() Settings { return g.settings }
+
+// Users are the active users in the document's order, with every default but a password filled in. They must not be
+// changed, and hold credentials.
+func (g *Generation) Users() []User { return slices.Clip(g.users) }
+
+// User gives the active user of that name.
+func (g *Generation) User(name string) (*User, bool) {
+	u, ok := g.byName[name]
+	return u, ok
+}
+
+// Hostgroups are all hostgroups that are declared or have servers, by hostgroup_id, with every default filled in.
+func (g *Generation) Hostgroups() []Hostgroup { return slices.Clip(g.hostgroups) }
+
+// Servers are all servers in the document's order, with every default filled in.
+func (g *Generation) Servers() []Server { return slices.Clip(g.servers) }
+
+// SessionAttributes names the attributes that a session's class depends on, as the API's Session calls them.
+func (g *Generation) SessionAttributes() []string { return slices.Clip(g.attributes) }
+
+// Backtracking gives the rule_id of each active rule with an expression that needs the backtracking engine.
+func (g *Generation) Backtracking() []int64 { return slices.Clip(g.backtracking) }
+
+// DigestOptions are the options that statements are digested with.
+func (g *Generation) DigestOptions() digest.Options { return g.digestOptions }
+
+// sessionAttributes lists what the class is made of; see appendClass.
+func (g *Generation) sessionAttributes() []string {
+	names := []string{"username"}
+	add := func(looked bool, name string) {
+		if looked {
+			names = append(names, name)
+		}
+	}
+	add(g.looksAtSchemaname(), "schemaname")
+	add(g.rules.LooksAtClientAddr(), "client_addr")
+	add(g.rules.LooksAtProxyAddr(), "proxy_addr")
+	add(g.rules.LooksAtProxyPort(), "proxy_port")
+	return append(names, "next_query_flag_in")
+}
+
+func (g *Generation) looksAtSchemaname() bool {
+	return g.rules.LooksAtSchemaname() || g.fastRoutes.Len() > 0
+}

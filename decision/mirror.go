@@ -1,0 +1,49 @@
+package decision
+
+import (
+	"github.com/pointsman/pointsman/decision/digest"
+	"github.com/pointsman/pointsman/decision/rules"
+)
+
+// mirror decides the way of the mirrored copy. Rules are walked for it only from a mirror_flagOUT. It comes from no
+// client, so it has no addresses (client_addr and proxy_addr pass) and no annotations; it takes no fast route, and no
+// transaction or lock holds it.
+func (g *Generation) mirror(user *User, seed uint64, a *Answer) {
+	if a.Reason == ReasonAnswered || a.Set&(MirrorHostgroup|MirrorFlagOut) == 0 {
+		return
+	}
+	a.HasMirror = true
+	destination := user.DefaultHostgroup
+	if a.Has(MirrorHostgroup) {
+		destination = a.MirrorHostgroup
+	}
+	if a.Has(MirrorFlagOut) {
+		w := g.walkMirror(seed, a)
+		a.Mirror.MatchedRules = append(a.Mirror.MatchedRules, w.Matched...)
+		switch {
+		case w.Effects.Set&(OKMsg|ErrorMsg) != 0:
+			destination = None
+		case w.Destination != None:
+			destination = w.Destination
+		}
+	}
+	a.Mirror.DestinationHostgroup = destination
+}
+
+func (g *Generation) walkMirror(seed uint64, a *Answer) *rules.Walk {
+	s := &a.scratch
+	q := s.question
+	q.Addresses = nil
+	q.ProxyPort = 0
+	q.FlagIn = a.MirrorFlagOut
+	if s.walk.Rewritten {
+		q.Text = s.walk.Text
+		if g.digests {
+			r := digest.Compute(&s.mirrorDigest, q.Text, &g.digestOptions)
+			q.Digest, q.DigestText = r.Hash, r.Text
+		}
+	}
+	s.mirrorWalk.Seed(^seed) // so that its draws differ from the statement's own
+	g.rules.Walk(&q, &s.mirrorWalk)
+	return &s.mirrorWalk
+}

@@ -1,0 +1,364 @@
+package mysql
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/sha1" //nolint:gosec // The protocols of both plugins use it.
+	"crypto/sha256"
+	"crypto/subtle"
+	"crypto/x509"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"sync"
+)
+
+// maxLoginPacket is the largest packet accepted from a client that has not logged in, in payload bytes.
+const maxLoginPacket = 64 << 10
+
+// maxCachedLogins bounds the memory of full authentications that succeeded. Beyond it the cache starts anew.
+const maxCachedLogins = 10_000
+
+// Lookup finds a user's credential. false means that there is no such user, or that it is not active.
+type Lookup func(user string) (Credential, bool)
+
+// Login is a client's verified login.
+type Login struct {
+	User   string
+	Schema string // As the client named it; empty when it named none.
+	Host   string // The client's address without port.
+	// Charset is the low byte of the client's collation id.
+	Charset byte
+	// Capabilities are those offered and asked for.
+	Capabilities uint32
+	// MaxPacket is the largest packet that the client would send, in bytes; 0 when it does not say.
+	MaxPacket uint32
+	// Attrs are the connection attributes.
+	Attrs map[string]string
+	// Secret is what the login proved of the password: the clear one, or SHA1 of it, which suffices for backends with
+	// mysql_native_password.
+	Secret Secret
+}
+
+// Authenticator verifies clients. One serves all connections of a process; it is safe for concurrent use.
+type Authenticator struct {
+	key    *rsa.PrivateKey
+	public []byte // The key in PEM, as clients ask for it.
+	decoy  Credential
+
+	mu     sync.Mutex
+	cached map[string]cachedLogin // By caching_sha2_password hash text.
+}
+
+// cachedLogin is what a full authentication showed. The clear password is kept because logins to backends need it.
+type cachedLogin struct {
+	stage2   [sha256.Size]byte
+	password string
+}
+
+// NewAuthenticator makes an Authenticator with a fresh RSA key, which takes a moment. The key is for
+// caching_sha2_password without TLS.
+func NewAuthenticator() (*Authenticator, error) {
+	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		return nil, fmt.Errorf("make an RSA key: %w", err)
+	}
+	der, err := x509.MarshalPKIXPublicKey(&key.PublicKey)
+	if err != nil {
+		return nil, fmt.Errorf("encode the RSA key: %w", err)
+	}
+	return &Authenticator{
+		key:    key,
+		public: pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der}),
+		decoy:  Credential{kind: kindClear, text: rand.Text()},
+		cached: map[string]cachedLogin{},
+	}, nil
+}
+
+// Handshake greets a client and verifies it, within ctx. On success nothing final was sent: the caller ends the login
+// with [Conn.WriteOK] or [Conn.WriteError]. On failure the client was told, if it could be, and the connection is to be
+// closed: the error is an [*Error] as sent (1045 for a wrong password and for an unknown user alike), [ErrNoHandshake]
+// when the client left without a word, or that of the connection.
+func (a *Authenticator) Handshake(ctx context.Context, c *Conn, g Greeting, find Lookup) (*Login, error) {
+	var login *Login
+	err := c.Within(ctx, func() error {
+		var err error
+		login, err = a.handshake(c, g, find)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("handshake: %w", err)
+	}
+	return login, nil
+}
+
+func (a *Authenticator) handshake(c *Conn, g Greeting, find Lookup) (*Login, error) {
+	g.Salt, g.Plugin = newSalt(), PluginNative
+	c.salt, c.seq = g.Salt, 0
+	if err := c.WritePacket(appendGreeting(nil, g)); err != nil {
+		return nil, err
+	}
+	payload, err := c.ReadPacket(maxLoginPacket)
+	if errors.Is(err, io.EOF) {
+		return nil, ErrNoHandshake
+	}
+	if err != nil {
+		return nil, refuseBroken(c, err)
+	}
+	r, err := ParseHandshakeResponse(payload, g.Capabilities)
+	if err != nil {
+		return nil, refuseBroken(c, err)
+	}
+	c.Capabilities = r.Capabilities & g.Capabilities
+	login := &Login{
+		User: r.User, Schema: r.Schema, Host: host(c.nc), Charset: r.Charset,
+		Capabilities: c.Capabilities, MaxPacket: r.MaxPacket, Attrs: r.Attrs,
+	}
+	if r.Plugin == "" {
+		r.Plugin = PluginNative
+	}
+	// The answer lies in the read buffer, which the dance goes on using.
+	login.Secret, err = a.verify(c, login, r.Plugin, bytes.Clone(r.Auth), find)
+	return login, err
+}
+
+// ChangeUser verifies the COM_CHANGE_USER that was just read, within ctx. was is the login so far. What is returned, sent
+// and left to the caller is as with [Authenticator.Handshake]; after an error the connection is to be closed, as MySQL does.
+func (a *Authenticator) ChangeUser(ctx context.Context, c *Conn, was *Login, find Lookup) (*Login, error) {
+	var login *Login
+	err := c.Within(ctx, func() error {
+		var err error
+		login, err = a.changeUser(c, was, find)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("change user: %w", err)
+	}
+	return login, nil
+}
+
+func (a *Authenticator) changeUser(c *Conn, was *Login, find Lookup) (*Login, error) {
+	if err := c.Gather(maxLoginPacket + 1); err != nil {
+		return nil, err
+	}
+	if !c.cmd.Complete || len(c.cmd.Payload) > maxLoginPacket {
+		// What is left stays unread: there may be no end of it.
+		c.cmd.left, c.cmd.more = 0, false
+		return nil, refuseBroken(c, ErrPacketTooLarge)
+	}
+	u, err := parseChangeUser(bytes.Clone(c.cmd.Payload), c.Capabilities)
+	if err != nil {
+		return nil, refuseBroken(c, err)
+	}
+	login := *was
+	login.User, login.Schema, login.Secret = u.user, u.schema, Secret{}
+	if u.charset != 0 {
+		login.Charset = u.charset
+	}
+	if u.attrs != nil {
+		login.Attrs = u.attrs
+	}
+	login.Secret, err = a.verify(c, &login, u.plugin, u.auth, find)
+	return &login, err
+}
+
+// verify runs the rest of the dance, with a client that answered the challenge by the given plugin.
+func (a *Authenticator) verify(c *Conn, login *Login, plugin string, answer []byte, find Lookup) (Secret, error) {
+	cred, known := find(login.User)
+	if !known {
+		cred = a.decoy // The same steps, so that nobody learns which users exist.
+	}
+	withPassword := len(answer) > 0
+	if want := cred.plugin(plugin); want != plugin {
+		if c.Capabilities&CapPluginAuth == 0 {
+			return Secret{}, refuse(c, NewError(CodeUnsupportedAuthMode, "08004",
+				"Client does not support authentication protocol %s, which user '%s' needs", want, login.User))
+		}
+		var err error
+		if answer, err = c.switchPlugin(want); err != nil {
+			return Secret{}, err
+		}
+		plugin = want
+		withPassword = len(answer) > 0
+	}
+	if len(answer) == 1 && answer[0] == 0 {
+		answer, withPassword = nil, false // Some clients send an empty password as a NUL.
+	}
+
+	var secret Secret
+	var ok bool
+	var err error
+	switch {
+	case len(answer) == 0:
+		secret, ok = ClearSecret(""), cred.kind == kindClear && cred.text == ""
+	case plugin == PluginNative:
+		secret, ok = cred.openNative(c.salt, answer)
+	default:
+		secret, ok, err = a.openSHA2(c, cred, answer)
+	}
+	if err != nil {
+		return Secret{}, err
+	}
+	if !ok || !known {
+		using := "NO"
+		if withPassword {
+			using = "YES"
+		}
+		return Secret{}, refuse(c, NewError(CodeAccessDenied, "28000",
+			"Access denied for user '%s'@'%s' (using password: %s)", login.User, login.Host, using))
+	}
+	return secret, nil
+}
+
+// switchPlugin asks the client to answer by another plugin. The challenge stays that of the greeting: clients differ in
+// which of two they would use for a later COM_CHANGE_USER.
+func (c *Conn) switchPlugin(plugin string) ([]byte, error) {
+	b := append([]byte{headEOF}, plugin...)
+	b = append(append(append(b, 0), c.salt...), 0)
+	if err := c.WritePacket(b); err != nil {
+		return nil, err
+	}
+	answer, err := c.ReadPacket(maxLoginPacket)
+	if err != nil {
+		return nil, refuseBroken(c, err)
+	}
+	return bytes.Clone(answer), nil
+}
+
+// openNative checks an answer by mysql_native_password.
+func (c Credential) openNative(salt, answer []byte) (Secret, bool) {
+	stage2 := c.stage2
+	if c.kind == kindClear {
+		stage1 := sha1.Sum([]byte(c.text)) //nolint:gosec // As above.
+		stage2 = sha1.Sum(stage1[:])       //nolint:gosec // As above.
+	}
+	stage1, ok := openNative(salt, answer, stage2)
+	if ok && c.kind == kindClear {
+		return ClearSecret(c.text), true
+	}
+	return NativeSecret(stage1), ok
+}
+
+// openSHA2 checks an answer by caching_sha2_password: fast when the password is known, else by asking for it.
+func (a *Authenticator) openSHA2(c *Conn, cred Credential, answer []byte) (Secret, bool, error) {
+	const fastOK, fullAuth, wantKey = 3, 4, 2
+	known, hit := a.knownPassword(cred)
+	if hit && checkSHA2(c.salt, answer, known.stage2) {
+		return ClearSecret(known.password), true, c.WritePacket([]byte{headMoreData, fastOK})
+	}
+	if err := c.WritePacket([]byte{headMoreData, fullAuth}); err != nil {
+		return Secret{}, false, err
+	}
+	sealed, err := c.ReadPacket(maxLoginPacket)
+	if err != nil {
+		return Secret{}, false, refuseBroken(c, err)
+	}
+	if len(sealed) == 1 && sealed[0] == wantKey {
+		if err := c.WritePacket(append([]byte{headMoreData}, a.public...)); err != nil {
+			return Secret{}, false, err
+		}
+		if sealed, err = c.ReadPacket(maxLoginPacket); err != nil {
+			return Secret{}, false, refuseBroken(c, err)
+		}
+	}
+	password, ok := a.unseal(sealed, c.salt)
+	return ClearSecret(password), ok && a.checkPassword(cred, password), nil
+}
+
+// unseal opens the password of a full authentication. MariaDB's client library sends it in clear and with a NUL where
+// others encrypt; refusing it then would not take it off the line again.
+func (a *Authenticator) unseal(sealed, salt []byte) (string, bool) {
+	if len(sealed) != a.key.Size() {
+		password, ended := bytes.CutSuffix(sealed, []byte{0})
+		return string(password), ended
+	}
+	masked, err := rsa.DecryptOAEP(sha1.New(), nil, a.key, sealed, nil) //nolint:gosec // The protocol says SHA-1.
+	if err != nil {
+		return "", false
+	}
+	for i := range masked {
+		masked[i] ^= salt[i%len(salt)]
+	}
+	password, ended := bytes.CutSuffix(masked, []byte{0})
+	return string(password), ended
+}
+
+// knownPassword returns what fast authentication needs.
+func (a *Authenticator) knownPassword(cred Credential) (cachedLogin, bool) {
+	if cred.kind == kindClear {
+		return cachedLogin{stage2: sha2Stage2(cred.text), password: cred.text}, true
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	known, hit := a.cached[cred.text]
+	return known, hit
+}
+
+// checkPassword checks a clear password, and remembers one that fits a hash.
+func (a *Authenticator) checkPassword(cred Credential, password string) bool {
+	if cred.kind == kindClear {
+		return subtle.ConstantTimeCompare([]byte(cred.text), []byte(password)) == 1
+	}
+	if !matchesSHA2Hash(cred.text, password) {
+		return false
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if len(a.cached) >= maxCachedLogins {
+		clear(a.cached)
+	}
+	a.cached[cred.text] = cachedLogin{stage2: sha2Stage2(password), password: password}
+	return true
+}
+
+// refuse sends an ERR and returns it.
+func refuse(c *Conn, e *Error) error {
+	if err := c.WriteError(e); err != nil {
+		return errors.Join(e, err)
+	}
+	return e
+}
+
+// refuseBroken tells a client that its login packets are not understood. A connection that failed is told nothing.
+func refuseBroken(c *Conn, cause error) error {
+	e := NewError(CodeBadHandshake, "08S01", "Bad handshake")
+	switch {
+	case errors.Is(cause, ErrMalformedPacket), errors.Is(cause, ErrPacketTooLarge):
+	case errors.Is(cause, ErrOutOfOrder):
+		e = NewError(CodePacketsOutOfOrder, "08S01", "Got packets out of order")
+	default:
+		return cause
+	}
+	return errors.Join(refuse(c, e), cause)
+}
+
+// newSalt makes a challenge. Its bytes are neither NUL nor "$", which hash texts and old clients could stumble over.
+func newSalt() []byte {
+	salt := make([]byte, saltSize)
+	_, _ = rand.Read(salt) // It never fails.
+	for i, b := range salt {
+		b &= 0x7f
+		if b == 0 || b == '$' {
+			b++
+		}
+		salt[i] = b
+	}
+	return salt
+}
+
+// host is the client's address without port.
+func host(nc net.Conn) string {
+	addr := nc.RemoteAddr()
+	if addr == nil {
+		return ""
+	}
+	h, _, err := net.SplitHostPort(addr.String())
+	if err != nil {
+		return addr.String()
+	}
+	return h
+}

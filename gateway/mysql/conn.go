@@ -1,0 +1,213 @@
+package mysql
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"time"
+)
+
+// bufferSize is the size of a connection's read buffer in bytes. Rows flow through it, so it is also the largest write.
+const bufferSize = 32 << 10
+
+// headerSize is the size of a packet header: a 3-byte length and the sequence number.
+const headerSize = 4
+
+// Conn is a network connection that carries MySQL packets, to a client or to a backend.
+type Conn struct {
+	// Capabilities are the negotiated ones. Set by Handshake and by gateway/pool.
+	Capabilities uint32
+
+	nc      net.Conn
+	buf     []byte
+	r, w    int    // Bytes that were read and not used yet are buf[r:w].
+	seq     byte   // Sequence number of the next packet in either direction.
+	out     []byte // Scratch for packets built here.
+	cmd     Command
+	scan    scan
+	outcome Outcome // Of the scan under way; here so that it needs no allocation.
+
+	salt         []byte // The challenge sent to a client; COM_CHANGE_USER is answered with it too.
+	writeTimeout time.Duration
+	writeUntil   time.Time
+}
+
+// NewConn wraps a connection from which nothing was read yet, or nothing beyond a whole packet.
+func NewConn(nc net.Conn) *Conn {
+	return &Conn{nc: nc, buf: make([]byte, bufferSize)}
+}
+
+// NetConn returns the connection underneath, for its addresses and deadlines. Reading or writing it breaks the Conn.
+func (c *Conn) NetConn() net.Conn { return c.nc }
+
+// Close closes the connection at once.
+func (c *Conn) Close() error { return c.nc.Close() }
+
+// SetWriteTimeout limits how long the other side may leave written bytes unread, so that a stuck client frees its
+// backend. The limit is between once and twice d. 0 means no limit.
+func (c *Conn) SetWriteTimeout(d time.Duration) { c.writeTimeout = 2 * d }
+
+// Within runs f with ctx's deadline and cancellation on the connection, and takes both off again. When ctx ends first,
+// f's reads and writes fail and Within returns ctx's error.
+func (c *Conn) Within(ctx context.Context, f func() error) error {
+	nc := c.nc
+	c.writeUntil = time.Time{} // Its deadline is lost here.
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if deadline, ok := ctx.Deadline(); ok {
+		if err := nc.SetDeadline(deadline); err != nil {
+			return fmt.Errorf("set deadline: %w", err)
+		}
+	}
+	cut := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() {
+		defer close(cut)
+		_ = nc.SetDeadline(time.Unix(1, 0)) // A closed connection needs no cutting.
+	})
+	err := f()
+	if !stop() {
+		<-cut
+	}
+	_ = nc.SetDeadline(time.Time{}) // A closed connection shows at its next use.
+	if cerr := ctx.Err(); cerr != nil && err != nil {
+		return errors.Join(cerr, err)
+	}
+	if err != nil && isTimeout(err) {
+		return errors.Join(context.DeadlineExceeded, err) // The connection's timer was faster than the context's.
+	}
+	return err
+}
+
+func isTimeout(err error) bool {
+	var ne net.Error
+	return errors.As(err, &ne) && ne.Timeout()
+}
+
+// need makes n bytes, at most the buffer's size, available at buf[r:]. io.EOF means that not one byte came.
+func (c *Conn) need(n int) error {
+	if c.r == c.w {
+		c.r, c.w = 0, 0
+	} else if c.r+n > len(c.buf) {
+		c.w = copy(c.buf, c.buf[c.r:c.w])
+		c.r = 0
+	}
+	for c.w-c.r < n {
+		m, err := c.nc.Read(c.buf[c.w:])
+		c.w += m
+		if err != nil && c.w-c.r < n {
+			if errors.Is(err, io.EOF) && c.w > c.r {
+				return io.ErrUnexpectedEOF
+			}
+			return err
+		}
+	}
+	return nil
+}
+
+// readFull fills b from the buffer and then from the network.
+func (c *Conn) readFull(b []byte) error {
+	n := copy(b, c.buf[c.r:c.w])
+	c.r += n
+	_, err := io.ReadFull(c.nc, b[n:])
+	if errors.Is(err, io.EOF) && n < len(b) {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}
+
+// ReadPacket reads one packet of the connection phase with at most limit payload bytes, which must be below
+// [MaxFragment]. The payload is valid until the next read. A larger one is [ErrPacketTooLarge] and is not read.
+func (c *Conn) ReadPacket(limit int) ([]byte, error) {
+	if err := c.need(headerSize); err != nil {
+		return nil, err
+	}
+	length := packetLength(c.buf[c.r:])
+	if length > limit || length >= MaxFragment {
+		return nil, ErrPacketTooLarge
+	}
+	if c.buf[c.r+3] != c.seq {
+		return nil, ErrOutOfOrder
+	}
+	c.seq++
+	if headerSize+length <= len(c.buf) {
+		if err := c.need(headerSize + length); err != nil {
+			return nil, unexpected(err)
+		}
+		payload := c.buf[c.r+headerSize : c.r+headerSize+length]
+		c.r += headerSize + length
+		return payload, nil
+	}
+	c.r += headerSize
+	payload := make([]byte, length)
+	return payload, unexpected(c.readFull(payload))
+}
+
+// WritePacket writes one payload of any size, split where the protocol says so.
+func (c *Conn) WritePacket(payload []byte) error {
+	n, err := c.writeFragments(nil, payload, c.seq)
+	c.seq += n
+	return err
+}
+
+// writeFragments writes head and payload as one payload, whose first packet has number seq. It returns how many packets
+// that took. head is a few bytes.
+func (c *Conn) writeFragments(head, payload []byte, seq byte) (packets byte, err error) {
+	total := len(head) + len(payload)
+	if headerSize+total <= len(c.buf) {
+		c.out = appendHeader(c.out[:0], total, seq)
+		c.out = append(append(c.out, head...), payload...)
+		return 1, c.write(c.out)
+	}
+	for {
+		length := min(len(head)+len(payload), MaxFragment)
+		c.out = append(appendHeader(c.out[:0], length, seq+packets), head...)
+		n := length - len(head)
+		if err := c.write(c.out); err != nil {
+			return packets, err
+		}
+		if n > 0 {
+			if err := c.write(payload[:n]); err != nil {
+				return packets, err
+			}
+		}
+		packets++
+		head, payload = nil, payload[n:]
+		if length < MaxFragment {
+			return packets, nil
+		}
+	}
+}
+
+// write writes b whole, under the write timeout.
+func (c *Conn) write(b []byte) error {
+	if c.writeTimeout > 0 {
+		// Moving the deadline costs more than reading the clock, so it moves when half of it is used up.
+		if now := time.Now(); c.writeUntil.Sub(now) < c.writeTimeout/2 {
+			c.writeUntil = now.Add(c.writeTimeout)
+			if err := c.nc.SetWriteDeadline(c.writeUntil); err != nil {
+				return err
+			}
+		}
+	}
+	_, err := c.nc.Write(b)
+	return err
+}
+
+func packetLength(header []byte) int {
+	return int(header[0]) | int(header[1])<<8 | int(header[2])<<16
+}
+
+func appendHeader(b []byte, length int, seq byte) []byte {
+	return append(b, byte(length), byte(length>>8), byte(length>>16), seq)
+}
+
+// unexpected turns the end of a stream inside a packet into io.ErrUnexpectedEOF.
+func unexpected(err error) error {
+	if errors.Is(err, io.EOF) {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}

@@ -1,0 +1,122 @@
+package pool
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"strings"
+	"time"
+
+	"github.com/pointsman/pointsman/gateway/mysql"
+)
+
+// defaultConnectTimeout is ProxySQL's for one try.
+const defaultConnectTimeout = time.Second
+
+// defaultCharset is utf8mb4_general_ci, known to MySQL and MariaDB alike.
+const defaultCharset = 45
+
+// Target says where and as whom to log in.
+type Target struct {
+	// Addr is host:port, or the path of a Unix socket.
+	Addr string
+	User string
+	// Secret is what is known of the user's password: that of the client's login, or the configuration's own for servers.
+	Secret mysql.Secret
+	// DB is the default schema; empty for none.
+	DB string
+	// ClientFlags are the capabilities negotiated with the client. Those of [mysql.MirroredCapabilities] are asked of
+	// the server, and no others.
+	ClientFlags uint32
+	// SessionTrack asks for reports of session changes, see [mysql.Outcome]. Servers without it are accepted.
+	SessionTrack bool
+	// Charset is the low byte of the client's collation id; 0 means utf8mb4_general_ci.
+	Charset byte
+	// MaxPacket is what the client said of its largest packet, in bytes.
+	MaxPacket uint32
+	// Attrs are the connection attributes to forward.
+	Attrs map[string]string
+	// ConnectTimeout limits dialling and login together; 0 means 1 s. The context's deadline holds as well.
+	ConnectTimeout time.Duration
+}
+
+// network tells a socket's path from host:port.
+func (t Target) network() string {
+	if strings.Contains(t.Addr, "/") {
+		return "unix"
+	}
+	return "tcp"
+}
+
+// flags returns the capabilities to ask of a server that offers these.
+func (t Target) flags(offered uint32) (uint32, error) {
+	wanted := t.ClientFlags & mysql.MirroredCapabilities
+	if missing := wanted &^ offered; missing&mysql.CapDeprecateEOF != 0 {
+		return 0, fmt.Errorf("DEPRECATE_EOF: %w", ErrIncompatible)
+	}
+	if t.SessionTrack {
+		wanted |= mysql.CapSessionTrack
+	}
+	return wanted & offered, nil
+}
+
+func (t Target) charset() byte {
+	if t.Charset == 0 {
+		return defaultCharset
+	}
+	return t.Charset
+}
+
+// welcome is what a server told during a login that succeeded.
+type welcome struct {
+	greeting mysql.Greeting
+	flags    uint32
+	status   uint16
+}
+
+// Dial connects and logs in. Its errors are [*DialError].
+func Dial(ctx context.Context, t Target) (*BackendConn, error) {
+	if t.ConnectTimeout == 0 {
+		t.ConnectTimeout = defaultConnectTimeout
+	}
+	ctx, cancel := context.WithTimeout(ctx, t.ConnectTimeout)
+	defer cancel()
+	b, err := dial(ctx, t)
+	if err != nil {
+		return nil, &DialError{Addr: t.Addr, User: t.User, Err: err}
+	}
+	return b, nil
+}
+
+func dial(ctx context.Context, t Target) (*BackendConn, error) {
+	if !t.Secret.Known() {
+		return nil, ErrNoSecret
+	}
+	dialer := net.Dialer{KeepAliveConfig: net.KeepAliveConfig{
+		Enable: true, Idle: time.Minute, Interval: 3 * time.Second, Count: 5,
+	}}
+	nc, err := dialer.DialContext(ctx, t.network(), t.Addr)
+	if err != nil {
+		return nil, err
+	}
+	c := mysql.NewConn(nc)
+	var w welcome
+	err = c.Within(ctx, func() error {
+		var err error
+		if password, ok := t.Secret.Password(); ok {
+			w, err = loginByPassword(ctx, nc, t, password)
+		} else {
+			w, err = loginByProof(c, t)
+		}
+		return err
+	})
+	if err != nil {
+		_ = c.Close()
+		return nil, err
+	}
+	c.Capabilities = w.flags
+	return &BackendConn{
+		Conn: c, Addr: t.Addr, ThreadID: w.greeting.ConnectionID, ServerVersion: w.greeting.ServerVersion,
+		ServerCapabilities: w.greeting.Capabilities, ServerCharset: w.greeting.Charset, Status: w.status,
+	}, nil
+}

@@ -1,0 +1,112 @@
+package api
+
+import (
+	"context"
+	"log/slog"
+
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/pointsman/pointsman/decision"
+	"github.com/pointsman/pointsman/decision/live"
+	configv1 "github.com/pointsman/pointsman/proto/pointsman/config/v1"
+	"github.com/pointsman/pointsman/server/loaded"
+	"github.com/pointsman/pointsman/server/metrics"
+	"github.com/pointsman/pointsman/server/translate"
+	"github.com/pointsman/pointsman/store"
+)
+
+// Store is what the ConfigService needs of package store.
+type Store interface {
+	Head(ctx context.Context) (store.Head, error)
+	Fetch(ctx context.Context, generation uint64) ([]byte, store.Manifest, error)
+	List(ctx context.Context, limit int) ([]store.Manifest, error)
+	Publish(ctx context.Context, content store.Content, meta store.Meta, expected *uint64) (store.Manifest, error)
+	Rollback(ctx context.Context, generation uint64, meta store.Meta, expected *uint64) (store.Manifest, error)
+}
+
+// Config answers the ConfigService.
+type Config struct {
+	configv1.UnimplementedConfigServiceServer
+
+	store   Store
+	live    *live.Holder[loaded.Generation]
+	metrics *metrics.Metrics
+	log     *slog.Logger
+	stop    <-chan struct{}
+}
+
+// NewConfig makes the service. Its streams end when stop is closed.
+func NewConfig(st Store, holder *live.Holder[loaded.Generation], m *metrics.Metrics, log *slog.Logger, stop <-chan struct{}) *Config {
+	return &Config{store: st, live: holder, metrics: m, log: log, stop: stop}
+}
+
+// ValidateConfig gives all problems of a configuration.
+func (s *Config) ValidateConfig(_ context.Context, req *configv1.ValidateConfigRequest) (*configv1.ValidateConfigResponse, error) {
+	if err := checkConfig(req.GetConfig()); err != nil {
+		return nil, toStatus(err)
+	}
+	cfg := req.GetConfig()
+	number := uint64(1)
+	if g := s.live.Current(); g != nil {
+		cfg, number = g.Users.FillIn(cfg), g.Number+1
+	}
+	_, problems := decision.Compile(number, translate.ConfigFromProto(cfg))
+	return &configv1.ValidateConfigResponse{Problems: translate.ProblemsToProto(problems)}, nil
+}
+
+// checkConfig reports what makes a configuration no configuration for this release.
+func checkConfig(cfg *configv1.Config) error {
+	if cfg == nil {
+		return badField("config", "it is required")
+	}
+	if path := translate.UnknownField(cfg); path != "" {
+		return badField(path, "it has a field that this server's release does not know")
+	}
+	return nil
+}
+
+// GetConfig gives a stored configuration without its credentials.
+func (s *Config) GetConfig(ctx context.Context, req *configv1.GetConfigRequest) (*configv1.GetConfigResponse, error) {
+	generation := req.GetGeneration()
+	if req.Generation == nil {
+		head, err := s.store.Head(ctx)
+		if err != nil {
+			return nil, toStatus(err)
+		}
+		generation = head.Generation
+	}
+	stored, manifest, err := s.store.Fetch(ctx, generation)
+	if err != nil {
+		return nil, toStatus(err)
+	}
+	cfg, err := translate.Unmarshal(manifest.Format, stored)
+	if err != nil {
+		return nil, toStatus(err)
+	}
+	return &configv1.GetConfigResponse{Generation: manifestToProto(&manifest), Config: loaded.Strip(cfg)}, nil
+}
+
+// ListGenerations gives the stored generations.
+func (s *Config) ListGenerations(ctx context.Context, req *configv1.ListGenerationsRequest) (*configv1.ListGenerationsResponse, error) {
+	manifests, err := s.store.List(ctx, int(req.GetLimit()))
+	if err != nil {
+		return nil, toStatus(err)
+	}
+	resp := &configv1.ListGenerationsResponse{RunningGeneration: s.live.Generation()}
+	for i := range manifests {
+		resp.Generations = append(resp.Generations, manifestToProto(&manifests[i]))
+	}
+	return resp, nil
+}
+
+func manifestToProto(m *store.Manifest) *configv1.Generation {
+	return &configv1.Generation{
+		Generation: m.Generation,
+		Digest:     m.Digest,
+		RollbackOf: m.RollbackOf,
+		Author:     m.Author,
+		Note:       m.Note,
+		CreateTime: timestamppb.New(m.Time),
+		SizeBytes:  uint64(max(m.Size, 0)), //nolint:gosec // not negative
+	}
+}

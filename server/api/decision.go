@@ -1,0 +1,119 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"github.com/pointsman/pointsman/decision"
+	"github.com/pointsman/pointsman/decision/live"
+	decisionv1 "github.com/pointsman/pointsman/proto/pointsman/decision/v1"
+	"github.com/pointsman/pointsman/server/loaded"
+	"github.com/pointsman/pointsman/server/metrics"
+	"github.com/pointsman/pointsman/server/translate"
+)
+
+const (
+	// minGenerationWait bounds how long a request waits for its min_generation.
+	minGenerationWait = 5 * time.Millisecond
+
+	// keepBuffer is the largest statement buffer that is kept for the next request.
+	keepBuffer = 1 << 20
+)
+
+// Decision answers the DecisionService.
+type Decision struct {
+	decisionv1.UnimplementedDecisionServiceServer
+
+	live    *live.Holder[loaded.Generation]
+	metrics *metrics.Metrics
+	log     *slog.Logger
+	stop    <-chan struct{}
+	rooms   sync.Pool
+}
+
+// NewDecision makes the service. Its streams end when stop is closed.
+func NewDecision(holder *live.Holder[loaded.Generation], m *metrics.Metrics, log *slog.Logger, stop <-chan struct{}) *Decision {
+	return &Decision{
+		live: holder, metrics: m, log: log, stop: stop,
+		rooms: sync.Pool{New: func() any { return new(room) }},
+	}
+}
+
+// room is what one decision needs; it is used again and again.
+type room struct {
+	question decision.Question
+	answer   decision.Answer
+}
+
+// reached gives the generation in force if it is at least min.
+func (s *Decision) reached(min uint64) (*loaded.Generation, error) {
+	g := s.live.Current()
+	switch {
+	case g == nil:
+		return nil, errNoGeneration
+	case g.Number < min:
+		return nil, &notReachedError{min: min, current: g.Number}
+	default:
+		return g, nil
+	}
+}
+
+// await is reached after waiting for a short while if need be.
+func (s *Decision) await(ctx context.Context, min uint64) (*loaded.Generation, error) {
+	if g, err := s.reached(min); err == nil || min == 0 {
+		return g, err
+	}
+	s.wait(ctx, min)
+	if errors.Is(ctx.Err(), context.Canceled) {
+		return nil, ctx.Err()
+	}
+	return s.reached(min)
+}
+
+// wait returns when the generation is reached, or it has taken long enough.
+func (s *Decision) wait(ctx context.Context, min uint64) {
+	ctx, cancel := context.WithTimeout(ctx, minGenerationWait)
+	defer cancel()
+	_, _ = s.live.AtLeast(ctx, min) // the caller looks again
+}
+
+// decide answers one request from g.
+func (s *Decision) decide(ctx context.Context, g *loaded.Generation, req *decisionv1.RouteStatementRequest, resp *decisionv1.RouteStatementResponse) (err error) {
+	defer func() {
+		// One statement that hits a bug must not end a stream that many sessions share.
+		if p := recover(); p != nil {
+			err = bug(ctx, s.log, p)
+		}
+		if err != nil {
+			s.metrics.Refused()
+		}
+	}()
+	r := s.rooms.Get().(*room) //nolint:errcheck,forcetypeassert // the pool holds nothing else
+	if err := translate.QuestionFromProto(req, &r.question); err != nil {
+		s.rooms.Put(r)
+		return err
+	}
+	start := time.Now()
+	if req.Seed == nil {
+		r.question.Seed = rand.Uint64() //nolint:gosec // a draw between flags, no secret
+	}
+	if req.NowMs == nil {
+		r.question.NowMS = start.UnixMilli()
+	}
+	if err := g.Core.Route(&r.question, &r.answer); err != nil {
+		s.rooms.Put(r)
+		return err
+	}
+	s.metrics.Decision(r.answer.Reason, time.Since(start))
+	translate.AnswerToProto(&r.answer, resp)
+	resp.RequestId = req.GetRequestId()
+	resp.SessionAttributes = g.Core.SessionAttributes()
+	if cap(r.question.Statement.Text) <= keepBuffer {
+		s.rooms.Put(r)
+	}
+	return nil
+}

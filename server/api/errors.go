@@ -1,0 +1,214 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"strconv"
+	"strings"
+
+	"google.golang.org/genproto/googleapis/rpc/errdetails"
+	rpcstatus "google.golang.org/genproto/googleapis/rpc/status"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/protoadapt"
+
+	"github.com/pointsman/pointsman/decision"
+	configv1 "github.com/pointsman/pointsman/proto/pointsman/config/v1"
+	"github.com/pointsman/pointsman/server/loaded"
+	"github.com/pointsman/pointsman/server/translate"
+	"github.com/pointsman/pointsman/store"
+)
+
+// Domain is the domain of every google.rpc.ErrorInfo.
+const Domain = "pointsman"
+
+// The reasons in google.rpc.ErrorInfo. docs/errors.md says what each means and what to do.
+const (
+	ReasonInvalidField         = "INVALID_FIELD"
+	ReasonInvalidConfig        = "INVALID_CONFIG"
+	ReasonNoGeneration         = "NO_GENERATION"
+	ReasonGenerationNotReached = "GENERATION_NOT_REACHED"
+	ReasonGenerationConflict   = "GENERATION_CONFLICT"
+	ReasonGenerationNotFound   = "GENERATION_NOT_FOUND"
+	ReasonGenerationRefused    = "GENERATION_REFUSED"
+	ReasonPasswordsUnreadable  = "PASSWORDS_UNREADABLE" //nolint:gosec // a word, no credential
+	ReasonConfigTooLarge       = "CONFIG_TOO_LARGE"
+	ReasonStoreUnavailable     = "STORE_UNAVAILABLE"
+	ReasonStoreFull            = "STORE_FULL"
+	ReasonStoreRefusesAccess   = "STORE_REFUSES_ACCESS"
+	ReasonStoreDamaged         = "STORE_DAMAGED"
+	ReasonStoreNewer           = "STORE_NEWER"
+	ReasonOutcomeUnknown       = "OUTCOME_UNKNOWN"
+	ReasonServerStopping       = "SERVER_STOPPING"
+	ReasonInternal             = "INTERNAL"
+)
+
+var (
+	errNoGeneration = errors.New("no configuration is loaded yet: publish one, or wait until the store can be read")
+	errStopping     = errors.New("the server is stopping; ask another one")
+	errPasswords    = errors.New("the passwords of the generation in force can't be read, so every user needs one in this configuration")
+)
+
+// notReachedError says that min_generation was not reached in time.
+type notReachedError struct{ min, current uint64 }
+
+func (e *notReachedError) Error() string {
+	return fmt.Sprintf("min_generation %d is not reached, this server runs generation %d", e.min, e.current)
+}
+
+// refusedError says that a stored generation can't be brought back.
+type refusedError struct {
+	generation uint64
+	cause      error
+}
+
+func (e *refusedError) Error() string {
+	return fmt.Sprintf("generation %d can't be brought back by this release: %v", e.generation, e.cause)
+}
+
+func (e *refusedError) Unwrap() error { return e.cause }
+
+// panicError stands for a bug.
+type panicError struct{}
+
+func (panicError) Error() string { return "internal error; the server's log has the details" }
+
+// Recovered logs the panic of a handler and gives the error for its caller.
+func Recovered(ctx context.Context, log *slog.Logger, p any) error {
+	return toStatus(bug(ctx, log, p))
+}
+
+func bug(ctx context.Context, log *slog.Logger, p any) error {
+	log.ErrorContext(ctx, "bug: a call panicked", "panic", p, "stack", string(debug.Stack()))
+	return panicError{}
+}
+
+// description is how an error looks to callers.
+type description struct {
+	code     codes.Code
+	reason   string
+	message  string
+	metadata map[string]string
+	detail   protoadapt.MessageV1
+}
+
+// toStatus gives the gRPC form of an error of this package, the core or the store. This is the one place that does.
+func toStatus(err error) error {
+	if err == nil {
+		return nil
+	}
+	return convert(err).Err()
+}
+
+// statusProto is toStatus for answers that carry the error of one request.
+func statusProto(err error) *rpcstatus.Status { return convert(err).Proto() }
+
+// reasonOf gives the reason of an error, as in its ErrorInfo.
+func reasonOf(err error) string { return describe(err).reason }
+
+func convert(err error) *status.Status {
+	switch {
+	case errors.Is(err, context.Canceled):
+		return status.New(codes.Canceled, "the caller has gone")
+	case errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, store.ErrUnavailable):
+		return status.New(codes.DeadlineExceeded, "the caller's deadline has passed")
+	}
+	d := describe(err)
+	for k, v := range d.metadata {
+		d.metadata[k] = valid(v)
+	}
+	st := status.New(d.code, valid(d.message))
+	details := []protoadapt.MessageV1{&errdetails.ErrorInfo{Reason: d.reason, Domain: Domain, Metadata: d.metadata}}
+	if d.detail != nil {
+		details = append(details, d.detail)
+	}
+	full, err := st.WithDetails(details...)
+	if err != nil { // no known message fails; the code and the text are still right
+		return st
+	}
+	return full
+}
+
+func valid(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
+
+func describe(err error) description {
+	var (
+		field      *translate.FieldError
+		question   *decision.QuestionError
+		problems   *loaded.ProblemsError
+		notReached *notReachedError
+		refused    *refusedError
+		conflict   *store.ConflictError
+		panicked   panicError
+	)
+	d := description{message: err.Error()}
+	switch {
+	case errors.As(err, &field):
+		d.code, d.reason, d.metadata = codes.InvalidArgument, ReasonInvalidField, map[string]string{"field": field.Field}
+	case errors.As(err, &question):
+		d.code, d.reason, d.metadata = codes.InvalidArgument, ReasonInvalidField, map[string]string{"field": question.Field}
+	case errors.As(err, &refused):
+		d.code, d.reason = codes.FailedPrecondition, ReasonGenerationRefused
+		d.metadata = map[string]string{"generation": number(refused.generation)}
+		if errors.As(err, &problems) {
+			d.detail = configProblems(problems.Problems)
+		}
+	case errors.As(err, &problems):
+		d.code, d.reason, d.detail = codes.InvalidArgument, ReasonInvalidConfig, configProblems(problems.Problems)
+	case errors.As(err, &notReached):
+		d.code, d.reason = codes.FailedPrecondition, ReasonGenerationNotReached
+		d.metadata = map[string]string{"min_generation": number(notReached.min), "current_generation": number(notReached.current)}
+	case errors.As(err, &conflict):
+		d.code, d.reason = codes.FailedPrecondition, ReasonGenerationConflict
+		d.metadata = map[string]string{"expected_generation": number(conflict.Expected), "current_generation": number(conflict.Current)}
+	case errors.Is(err, errNoGeneration):
+		d.code, d.reason = codes.Unavailable, ReasonNoGeneration
+	case errors.Is(err, errStopping):
+		d.code, d.reason = codes.Unavailable, ReasonServerStopping
+	case errors.Is(err, errPasswords):
+		d.code, d.reason = codes.FailedPrecondition, ReasonPasswordsUnreadable
+	case errors.As(err, &panicked):
+		d.code, d.reason = codes.Internal, ReasonInternal
+	default:
+		describeStore(err, &d)
+	}
+	return d
+}
+
+func describeStore(err error, d *description) {
+	switch {
+	// Not knowing comes first: it wraps the error that led to it.
+	case errors.Is(err, store.ErrUnknownOutcome):
+		d.code, d.reason = codes.Unknown, ReasonOutcomeUnknown
+	case errors.Is(err, store.ErrNotFound):
+		d.code, d.reason = codes.NotFound, ReasonGenerationNotFound
+	case errors.Is(err, store.ErrTooLarge):
+		d.code, d.reason = codes.InvalidArgument, ReasonConfigTooLarge
+	case errors.Is(err, store.ErrNoSpace):
+		d.code, d.reason = codes.ResourceExhausted, ReasonStoreFull
+	case errors.Is(err, store.ErrPermission):
+		d.code, d.reason = codes.FailedPrecondition, ReasonStoreRefusesAccess
+	case errors.Is(err, store.ErrCorrupt):
+		d.code, d.reason = codes.DataLoss, ReasonStoreDamaged
+	case errors.Is(err, store.ErrLayout), errors.Is(err, translate.ErrFormat):
+		d.code, d.reason = codes.FailedPrecondition, ReasonStoreNewer
+	case errors.Is(err, store.ErrUnavailable):
+		d.code, d.reason = codes.Unavailable, ReasonStoreUnavailable
+		d.message = "the store can't be reached, so configurations can neither be read nor published; decisions go on: " + err.Error()
+	default:
+		d.code, d.reason = codes.Internal, ReasonInternal
+	}
+}
+
+func configProblems(problems decision.Problems) *configv1.ConfigProblems {
+	return &configv1.ConfigProblems{Problems: translate.ProblemsToProto(problems)}
+}
+
+func number(n uint64) string { return strconv.FormatUint(n, 10) }
+
+func badField(field, format string, args ...any) error {
+	return &translate.FieldError{Field: field, Message: fmt.Sprintf(format, args...)}
+}

@@ -1,0 +1,148 @@
+package api_test
+
+import (
+	"context"
+	"log/slog"
+	"net"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+	"google.golang.org/genproto/googleapis/rpc/errdetails"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/status"
+	"google.golang.org/grpc/test/bufconn"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/pointsman/pointsman/decision/live"
+	configv1 "github.com/pointsman/pointsman/proto/pointsman/config/v1"
+	decisionv1 "github.com/pointsman/pointsman/proto/pointsman/decision/v1"
+	"github.com/pointsman/pointsman/server/api"
+	"github.com/pointsman/pointsman/server/feed"
+	"github.com/pointsman/pointsman/server/internal/memstore"
+	"github.com/pointsman/pointsman/server/loaded"
+	"github.com/pointsman/pointsman/server/metrics"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// fixture is a whole server over a store in memory, and clients of it.
+type fixture struct {
+	decisionv1.DecisionServiceClient
+	configv1.ConfigServiceClient
+
+	store *memstore.Store
+	live  *live.Holder[loaded.Generation]
+	stop  func()
+}
+
+func newFixture(t *testing.T) *fixture {
+	t.Helper()
+	stopping := make(chan struct{})
+	f := &fixture{store: &memstore.Store{}, live: &live.Holder[loaded.Generation]{}, stop: sync.OnceFunc(func() { close(stopping) })}
+	m, log := metrics.New("test"), slog.New(slog.DiscardHandler)
+
+	server := grpc.NewServer(grpc.MaxRecvMsgSize(72 << 20))
+	decisionv1.RegisterDecisionServiceServer(server, api.NewDecision(f.live, m, log, stopping))
+	configv1.RegisterConfigServiceServer(server, api.NewConfig(f.store, f.live, m, log, stopping))
+	listener := bufconn.Listen(1 << 20)
+	conn, err := grpc.NewClient("passthrough:///bufconn",
+		grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) { return listener.DialContext(ctx) }),
+		grpc.WithTransportCredentials(insecure.NewCredentials()),
+		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(72<<20)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.DecisionServiceClient, f.ConfigServiceClient = decisionv1.NewDecisionServiceClient(conn), configv1.NewConfigServiceClient(conn)
+
+	ctx, cancel := context.WithCancel(context.Background())
+	var wg sync.WaitGroup
+	wg.Go(func() { _ = server.Serve(listener) })
+	wg.Go(func() {
+		feed.New(f.store, f.live, filepath.Join(t.TempDir(), "lastgood"), m, log).Run(ctx)
+	})
+	t.Cleanup(func() {
+		cancel()
+		_ = conn.Close()
+		server.Stop()
+		wg.Wait()
+	})
+	return f
+}
+
+// publish publishes cfg and returns the new generation's number, which this server then runs.
+func (f *fixture) publish(t *testing.T, cfg *configv1.Config) uint64 {
+	t.Helper()
+	resp, err := f.PublishConfig(t.Context(), &configv1.PublishConfigRequest{Config: cfg})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return resp.GetGeneration()
+}
+
+// split sends SELECT of user app to hostgroup 20 and all else to 10.
+func split() *configv1.Config {
+	return &configv1.Config{
+		Servers: []*configv1.Server{
+			{HostgroupId: 10, Hostname: "writer"},
+			{HostgroupId: 20, Hostname: "reader"},
+		},
+		Users: []*configv1.User{{Username: "app", Password: proto.String("secret"), DefaultHostgroup: 10}},
+		QueryRules: []*configv1.QueryRule{
+			{RuleId: 1, MatchDigest: proto.String("^SELECT .* FOR UPDATE"), DestinationHostgroup: proto.Int64(10), Apply: true},
+			{RuleId: 2, MatchDigest: proto.String("^SELECT"), DestinationHostgroup: proto.Int64(20), Apply: true},
+		},
+	}
+}
+
+// ask is a request for one statement of user app.
+func ask(id uint64, sql string) *decisionv1.RouteStatementRequest {
+	return &decisionv1.RouteStatementRequest{
+		RequestId: id,
+		Session:   &decisionv1.Session{Username: "app"},
+		Statement: &decisionv1.Statement{Body: &decisionv1.Statement_Text{Text: sql}},
+	}
+}
+
+// wantError checks the code, the reason and some metadata, given as key, value.
+func wantError(t *testing.T, err error, code codes.Code, reason string, metadata ...string) {
+	t.Helper()
+	wantStatus(t, status.Convert(err), code, reason, metadata...)
+}
+
+func wantStatus(t *testing.T, st *status.Status, code codes.Code, reason string, metadata ...string) {
+	t.Helper()
+	if st.Code() != code {
+		t.Fatalf("error %v, want code %s", st, code)
+	}
+	info, ok := detail[*errdetails.ErrorInfo](st)
+	if !ok || info.GetReason() != reason || info.GetDomain() != api.Domain {
+		t.Fatalf("error %v: info %v, want reason %s", st, info, reason)
+	}
+	for i := 0; i < len(metadata); i += 2 {
+		if got := info.GetMetadata()[metadata[i]]; got != metadata[i+1] {
+			t.Errorf("error %v: metadata %s is %q, want %q", st, metadata[i], got, metadata[i+1])
+		}
+	}
+}
+
+func detail[M any](st *status.Status) (m M, ok bool) {
+	for _, d := range st.Details() {
+		if m, ok = d.(M); ok {
+			return m, true
+		}
+	}
+	return m, false
+}
+
+// patience is a deadline for what should come at once.
+func patience(t *testing.T) context.Context {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	t.Cleanup(cancel)
+	return ctx
+}

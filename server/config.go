@@ -1,0 +1,176 @@
+package server
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// config is what the flags say.
+type config struct {
+	settings  string
+	dataDir   string
+	logLevel  string
+	logFormat string
+
+	listen        []string
+	admin         string
+	store         string
+	etcdEndpoints []string
+	etcdPrefix    string
+	etcdCA        string
+	etcdCert      string
+	etcdKey       string
+}
+
+func (c *config) addCommonFlags(f *pflag.FlagSet, environ []string) {
+	f.StringVar(&c.dataDir, "data-dir", defaultDataDir(environ), "where the embedded store and the last good generation are kept; made when absent")
+	f.StringVar(&c.logLevel, "log-level", "info", "debug, info, warn or error")
+	f.StringVar(&c.logFormat, "log-format", "text", "text or json")
+	f.StringVar(&c.settings, "settings", "", "YAML file with flags by name, e.g. \"log-level: warn\"")
+}
+
+func (c *config) addServeFlags(f *pflag.FlagSet, environ []string) {
+	c.addCommonFlags(f, environ)
+	f.StringSliceVar(&c.listen, "listen", []string{"127.0.0.1:6070"}, "host:port or unix:/path of the gRPC services; may be repeated")
+	f.StringVar(&c.admin, "admin", "127.0.0.1:6071", "host:port of the HTTP pages for operators: /metrics, /healthz, /readyz, /debug/pprof/; empty: none")
+	f.StringVar(&c.store, "store", "embedded", "embedded: an etcd of its own in --data-dir; etcd: the one at --etcd-endpoints")
+	f.StringSliceVar(&c.etcdEndpoints, "etcd-endpoints", nil, "etcd's addresses for --store=etcd, e.g. https://etcd1:2379; may be repeated")
+	f.StringVar(&c.etcdPrefix, "etcd-prefix", "/pointsman/v1", "what all keys in etcd begin with")
+	f.StringVar(&c.etcdCA, "etcd-ca", "", "file with the CA certificates that etcd's certificate is checked against")
+	f.StringVar(&c.etcdCert, "etcd-cert", "", "file with this server's client certificate for etcd")
+	f.StringVar(&c.etcdKey, "etcd-key", "", "file with the key of --etcd-cert")
+}
+
+// defaultDataDir is where the system keeps state: of services for root, else of the user.
+func defaultDataDir(environ []string) string {
+	if os.Geteuid() == 0 {
+		return "/var/lib/pointsman"
+	}
+	if state, ok := lookup(environ, "XDG_STATE_HOME"); ok && filepath.IsAbs(state) {
+		return filepath.Join(state, "pointsman")
+	}
+	home, _ := lookup(environ, "HOME")
+	return filepath.Join(home, ".local/state/pointsman")
+}
+
+// complete fills in what the environment and the settings file say, checks all, makes the logger and logs the
+// settings in force.
+func (c *config) complete(cmd *cobra.Command, environ []string, stderr io.Writer) (*slog.Logger, error) {
+	if err := fromEnvironment(cmd, environ); err != nil {
+		return nil, err
+	}
+	if err := fromFile(cmd.Flags(), c.settings); err != nil {
+		return nil, err
+	}
+	if err := c.check(cmd.Name()); err != nil {
+		return nil, err
+	}
+	log, err := newLogger(stderr, c.logLevel, c.logFormat)
+	if err != nil {
+		return nil, err
+	}
+	var attrs []any
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if f.Name != "help" {
+			attrs = append(attrs, slog.String(f.Name, c.shown(f)))
+		}
+	})
+	log.InfoContext(cmd.Context(), "pointsman "+cmd.Name(), "version", cmd.Root().Version, "pid", os.Getpid(), slog.Group("flags", attrs...))
+	return log, nil
+}
+
+// shown is a flag's value without secrets.
+func (c *config) shown(f *pflag.Flag) string {
+	if f.Name != "etcd-endpoints" {
+		return f.Value.String()
+	}
+	shown := make([]string, len(c.etcdEndpoints))
+	for i, e := range c.etcdEndpoints {
+		shown[i] = e
+		if u, err := url.Parse(e); err == nil {
+			shown[i] = u.Redacted()
+		}
+	}
+	return "[" + strings.Join(shown, ",") + "]"
+}
+
+func (c *config) check(command string) error {
+	if c.dataDir == "" {
+		return errors.New("flag --data-dir: it must not be empty")
+	}
+	if command != "serve" {
+		return nil
+	}
+	switch {
+	case len(c.listen) == 0:
+		return errors.New("flag --listen: at least one address is required")
+	case c.store != "embedded" && c.store != "etcd":
+		return fmt.Errorf("flag --store: %q is neither embedded nor etcd", c.store)
+	case c.store == "etcd" && len(c.etcdEndpoints) == 0:
+		return errors.New("flag --etcd-endpoints: required with --store=etcd")
+	case c.store == "embedded" && (len(c.etcdEndpoints) > 0 || c.etcdCA != "" || c.etcdCert != "" || c.etcdKey != ""):
+		return errors.New("flags --etcd-endpoints, --etcd-ca, --etcd-cert and --etcd-key are for --store=etcd")
+	case !strings.HasPrefix(c.etcdPrefix, "/") || strings.Trim(c.etcdPrefix, "/") == "":
+		return fmt.Errorf("flag --etcd-prefix: %q does not begin with / and a name", c.etcdPrefix)
+	case (c.etcdCert == "") != (c.etcdKey == ""):
+		return errors.New("flags --etcd-cert and --etcd-key belong together")
+	}
+	return nil
+}
+
+func newLogger(w io.Writer, level, format string) (*slog.Logger, error) {
+	var l slog.Level
+	switch level {
+	case "debug", "info", "warn", "error":
+		if err := l.UnmarshalText([]byte(level)); err != nil {
+			return nil, fmt.Errorf("flag --log-level: %w", err)
+		}
+	default:
+		return nil, fmt.Errorf("flag --log-level: %q is none of debug, info, warn, error", level)
+	}
+	o := &slog.HandlerOptions{Level: l}
+	switch format {
+	case "text":
+		return slog.New(slog.NewTextHandler(w, o)), nil
+	case "json":
+		return slog.New(slog.NewJSONHandler(w, o)), nil
+	}
+	return nil, fmt.Errorf("flag --log-format: %q is neither text nor json", format)
+}
+
+// etcdTLS is nil for plain connections.
+func (c *config) etcdTLS() (*tls.Config, error) {
+	if c.etcdCA == "" && c.etcdCert == "" {
+		return nil, nil //nolint:nilnil // nil means no TLS
+	}
+	t := &tls.Config{MinVersion: tls.VersionTLS12}
+	if c.etcdCA != "" {
+		pem, err := os.ReadFile(c.etcdCA)
+		if err != nil {
+			return nil, fmt.Errorf("flag --etcd-ca: %w", err)
+		}
+		t.RootCAs = x509.NewCertPool()
+		if !t.RootCAs.AppendCertsFromPEM(pem) {
+			return nil, fmt.Errorf("flag --etcd-ca: %s holds no PEM certificate", c.etcdCA)
+		}
+	}
+	if c.etcdCert != "" {
+		pair, err := tls.LoadX509KeyPair(c.etcdCert, c.etcdKey)
+		if err != nil {
+			return nil, fmt.Errorf("flags --etcd-cert and --etcd-key: %w", err)
+		}
+		t.Certificates = []tls.Certificate{pair}
+	}
+	return t, nil
+}

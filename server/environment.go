@@ -1,0 +1,117 @@
+package server
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"sigs.k8s.io/yaml"
+)
+
+const envPrefix = "POINTSMAN_"
+
+// foreign are variables with our prefix that are not for this program: those of the gateway, the command-line tool and
+// the quick start, and those that Kubernetes sets for a service that is called pointsman.
+var foreign = regexp.MustCompile(`^POINTSMAN_(GATEWAY_.*|SERVER|DEMO_.*|(.*_)?SERVICE_(HOST|PORT(_.*)?)|(.*_)?PORT(_[0-9]+_(TCP|UDP)(_.*)?)?)$`)
+
+// fromEnvironment sets the flags that are not given from POINTSMAN_ variables. A variable that no command has a flag
+// for is an error: most likely it is misspelt.
+func fromEnvironment(cmd *cobra.Command, environ []string) error {
+	known := make(map[string]bool)
+	for _, c := range cmd.Root().Commands() {
+		c.Flags().VisitAll(func(f *pflag.Flag) { known[variable(f)] = f.Name != "help" && f.Name != "version" })
+	}
+	for _, entry := range environ {
+		name, _, _ := strings.Cut(entry, "=")
+		if strings.HasPrefix(name, envPrefix) && !known[name] && !foreign.MatchString(name) {
+			return fmt.Errorf("environment variable %s: there is no such setting; known are %s",
+				name, strings.Join(settingNames(known), ", "))
+		}
+	}
+	var failed error
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		value, ok := lookup(environ, variable(f))
+		if failed != nil || f.Changed || !ok || !known[variable(f)] {
+			return
+		}
+		if err := cmd.Flags().Set(f.Name, value); err != nil {
+			failed = fmt.Errorf("environment variable %s: %w", variable(f), err)
+		}
+	})
+	return failed
+}
+
+func settingNames(known map[string]bool) []string {
+	maps.DeleteFunc(known, func(_ string, isSetting bool) bool { return !isSetting })
+	return slices.Sorted(maps.Keys(known))
+}
+
+func variable(f *pflag.Flag) string {
+	return envPrefix + strings.ToUpper(strings.ReplaceAll(f.Name, "-", "_"))
+}
+
+// lookup finds a variable; as in a shell, the last entry of a name counts.
+func lookup(environ []string, name string) (string, bool) {
+	for _, entry := range slices.Backward(environ) {
+		if n, value, ok := strings.Cut(entry, "="); ok && n == name {
+			return value, true
+		}
+	}
+	return "", false
+}
+
+// fromFile sets the flags that are given neither on the command line nor in the environment.
+func fromFile(flags *pflag.FlagSet, path string) error {
+	if path == "" {
+		return nil
+	}
+	raw, err := os.ReadFile(path) //nolint:gosec // the operator names the file
+	if err != nil {
+		return fmt.Errorf("flag --settings: %w", err)
+	}
+	var values map[string]any
+	if err := yaml.UnmarshalStrict(raw, &values); err != nil {
+		return fmt.Errorf("settings %s: %w", path, err)
+	}
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		f := flags.Lookup(name)
+		if f == nil || name == "settings" || name == "help" {
+			return fmt.Errorf("settings %s: there is no setting %q", path, name)
+		}
+		if f.Changed {
+			continue
+		}
+		value, err := flagValue(values[name])
+		if err != nil {
+			return fmt.Errorf("settings %s: %s: %w", path, name, err)
+		}
+		if err := flags.Set(name, value); err != nil {
+			return fmt.Errorf("settings %s: %s: %w", path, name, err)
+		}
+	}
+	return nil
+}
+
+// flagValue writes a YAML value as a flag has it: a list is separated by commas.
+func flagValue(v any) (string, error) {
+	switch v := v.(type) {
+	case string:
+		return v, nil
+	case []any:
+		items := make([]string, len(v))
+		for i, item := range v {
+			s, ok := item.(string)
+			if !ok {
+				return "", fmt.Errorf("item %d is not a text", i+1)
+			}
+			items[i] = s
+		}
+		return strings.Join(items, ","), nil
+	}
+	return "", fmt.Errorf("%v is neither a text nor a list of texts", v)
+}

@@ -1,0 +1,226 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"path/filepath"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/health"
+
+	"github.com/pointsman/pointsman/decision/live"
+	"github.com/pointsman/pointsman/server/admin"
+	"github.com/pointsman/pointsman/server/api"
+	"github.com/pointsman/pointsman/server/feed"
+	"github.com/pointsman/pointsman/server/loaded"
+	"github.com/pointsman/pointsman/server/metrics"
+	"github.com/pointsman/pointsman/store"
+	"github.com/pointsman/pointsman/store/embedded"
+)
+
+// stopGrace bounds how long calls in flight may take when the server stops.
+const stopGrace = 10 * time.Second
+
+// serve runs the decision server until ctx ends or a part of it fails. Errors before it serves end the process with
+// status 2, later ones with status 1.
+func serve(ctx context.Context, c *config, log *slog.Logger, version string) error {
+	tlsConfig, err := c.etcdTLS()
+	if err != nil {
+		return err
+	}
+	exe, err := self()
+	if err != nil {
+		return err
+	}
+	held, err := takeDataDir(c.dataDir)
+	if err != nil {
+		return err
+	}
+	defer held.Close() //nolint:errcheck // the lock ends in any case
+	listeners, err := listenAll(ctx, c.listen)
+	if err != nil {
+		return err
+	}
+	var adminListener net.Listener
+	if c.admin != "" {
+		if adminListener, err = listen(ctx, c.admin); err != nil {
+			closeAll(listeners)
+			return err
+		}
+	}
+	endpoints := c.etcdEndpoints
+	if c.store == "embedded" {
+		endpoints = []string{embedded.Endpoint(c.dataDir)}
+	}
+	st, err := store.Open(ctx, store.Options{Endpoints: endpoints, Prefix: c.etcdPrefix, TLS: tlsConfig, Logger: log})
+	if err != nil {
+		closeAll(listeners)
+		if adminListener != nil {
+			_ = adminListener.Close()
+		}
+		return err
+	}
+	defer st.Close() //nolint:errcheck // nothing is lost with it
+
+	s := newServer(st, filepath.Join(c.dataDir, "lastgood"), log, version)
+	s.feed.LoadLastGood(ctx)
+	if err := s.run(ctx, listeners, adminListener, storeChild(c, exe, s.metrics, log)); err != nil {
+		var locked *embedded.LockedError
+		if errors.As(err, &locked) {
+			return err
+		}
+		return &exitError{code: 1, err: err}
+	}
+	return nil
+}
+
+func closeAll(listeners []net.Listener) {
+	for _, l := range listeners {
+		_ = l.Close()
+	}
+}
+
+// storeChild is what keeps the embedded store running; nil for a store of someone else.
+func storeChild(c *config, exe string, m *metrics.Metrics, log *slog.Logger) func(context.Context) error {
+	if c.store != "embedded" {
+		return nil
+	}
+	return func(ctx context.Context) error {
+		return embedded.Supervise(ctx, embedded.Supervisor{
+			Exe:     exe,
+			Args:    []string{"store", "--data-dir", c.dataDir, "--log-level", c.logLevel, "--log-format", "json", "--settings", ""},
+			DataDir: c.dataDir,
+			Logger:  log,
+			OnState: func(state embedded.State) {
+				if state.Phase == embedded.Restarting {
+					m.StoreRestarted()
+				}
+			},
+		})
+	}
+}
+
+// server is the running whole.
+type server struct {
+	store   *store.Store
+	live    *live.Holder[loaded.Generation]
+	metrics *metrics.Metrics
+	feed    *feed.Feed
+	health  *health.Server
+	grpc    *grpc.Server
+	log     *slog.Logger
+	// stopping is closed when streams shall end.
+	stopping chan struct{}
+}
+
+func newServer(st *store.Store, lastGood string, log *slog.Logger, version string) *server {
+	s := &server{
+		store:    st,
+		live:     &live.Holder[loaded.Generation]{},
+		metrics:  metrics.New(version),
+		health:   health.NewServer(),
+		log:      log,
+		stopping: make(chan struct{}),
+	}
+	s.metrics.WatchStore(st.LastConfirmed)
+	s.feed = feed.New(st, s.live, lastGood, s.metrics, log)
+	s.grpc = newGRPC(
+		api.NewDecision(s.live, s.metrics, log, s.stopping),
+		api.NewConfig(st, s.live, s.metrics, log, s.stopping),
+		s.health, s.metrics, log, s.stopping)
+	return s
+}
+
+// run starts everything and, when ctx ends or a part fails, ends it from front to back: first the calls, then the
+// feed, the admin pages and the store.
+func (s *server) run(ctx context.Context, listeners []net.Listener, adminListener net.Listener, child func(context.Context) error) error {
+	backCtx, endBack := context.WithCancel(context.WithoutCancel(ctx))
+	defer endBack()
+	group, groupCtx := errgroup.WithContext(backCtx)
+
+	if child != nil {
+		group.Go(func() error {
+			if err := child(groupCtx); err != nil {
+				return fmt.Errorf("store: %w", err)
+			}
+			return nil
+		})
+	}
+	group.Go(func() error {
+		s.feed.Run(groupCtx)
+		return nil
+	})
+	group.Go(func() error {
+		keepHealth(groupCtx, s.health, func() bool { return s.live.Current() != nil }, s.live.Changed, s.store.LastConfirmed)
+		return nil
+	})
+	for _, l := range listeners {
+		s.log.InfoContext(ctx, "listening", "service", "grpc", "address", l.Addr().String())
+		group.Go(func() error {
+			if err := s.grpc.Serve(l); err != nil && !errors.Is(err, grpc.ErrServerStopped) {
+				return fmt.Errorf("serve %s: %w", l.Addr(), err)
+			}
+			return nil
+		})
+	}
+	if adminListener != nil {
+		s.log.InfoContext(ctx, "listening", "service", "admin", "address", adminListener.Addr().String())
+		s.serveAdmin(groupCtx, group, adminListener)
+	}
+	group.Go(func() error {
+		defer endBack()
+		select {
+		case <-ctx.Done():
+			s.log.Info("stopping", "cause", context.Cause(ctx))
+		case <-groupCtx.Done():
+		}
+		s.stop()
+		return nil
+	})
+	err := group.Wait()
+	s.log.Info("stopped")
+	return err
+}
+
+// serveAdmin serves the admin pages until ctx ends.
+func (s *server) serveAdmin(ctx context.Context, group *errgroup.Group, l net.Listener) {
+	pages := admin.NewServer(s.metrics.Registry(), s.ready)
+	group.Go(func() error {
+		if err := pages.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+			return fmt.Errorf("serve %s: %w", l.Addr(), err)
+		}
+		return nil
+	})
+	group.Go(func() error {
+		<-ctx.Done()
+		return pages.Close()
+	})
+}
+
+// ready says why the server can't decide, or nil.
+func (s *server) ready() error {
+	select {
+	case <-s.stopping:
+		return errors.New("the server is stopping")
+	default:
+	}
+	if s.live.Current() == nil {
+		return errors.New("no generation is in force; publish a configuration, or wait until the store can be read")
+	}
+	return nil
+}
+
+// stop ends the calls: streams at once, others when they are answered or have taken too long.
+func (s *server) stop() {
+	s.health.Shutdown()
+	close(s.stopping)
+	tooLong := time.AfterFunc(stopGrace, s.grpc.Stop)
+	defer tooLong.Stop()
+	s.grpc.GracefulStop()
+}

@@ -1,0 +1,6 @@
+// Package lastgood keeps the last configuration that worked in a file, so that a program can start and serve while the
+// place it comes from is away.
+//
+// It must not import etcd or the store: gateways use it too. Whoever loads a damaged file must treat it as absent, and
+// say so loudly. Save only what was taken into use successfully.
+package lastgood
