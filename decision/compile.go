@@ -7,7 +7,8 @@ import "fmt"
 // change, but shares its texts: cfg must not be changed afterwards.
 func Compile(number uint64, cfg *Config) (*Generation, Problems) {
 	c := &compiler{
-		cfg: cfg,
+		cfg:    cfg,
+		warned: make(map[int32]bool),
 		g: &Generation{
 			number: number,
 			groups: make(map[int32]*group),
@@ -32,20 +33,16 @@ type compiler struct {
 	cfg      *Config
 	g        *Generation
 	problems Problems
+	warned   map[int32]bool // hostgroups that are known to be unknown
 }
 
-// row is the row that a problem is about. Its severity is Warning when the row is not active: it is kept, not used.
+// row is the row that a problem is about. Its severity is that of its errors: Warning when the row is not active, as it
+// is kept and not used then.
 type row struct {
 	list     string // e.g. "query_rules"
 	index    int    // in the list; None: list is no list
 	ruleID   int64
 	severity Severity
-}
-
-// as gives the row with another severity; what is a warning stays one.
-func (r row) as(s Severity) row {
-	r.severity = max(r.severity, s)
-	return r
 }
 
 // whole is the position of a problem with a whole field.
@@ -68,6 +65,18 @@ func (c *compiler) reportf(at row, field, code, format string, args ...any) {
 	c.report(at, field, whole, code, fmt.Sprintf(format, args...))
 }
 
+// warn reports what will surprise somebody. Nobody is surprised by a row that is not active.
+func (c *compiler) warn(at row, field string, pos int, code, message string) {
+	if at.severity == Error {
+		at.severity = Warning
+		c.report(at, field, pos, code, message)
+	}
+}
+
+func (c *compiler) warnf(at row, field, code, format string, args ...any) {
+	c.warn(at, field, whole, code, fmt.Sprintf(format, args...))
+}
+
 // inRange reports a number outside low..high and tells whether it is inside.
 func (c *compiler) inRange(at row, field string, n, low, high int64) bool {
 	if n >= low && n <= high {
@@ -84,4 +93,3 @@ func filled[T any](p *T, def T) *T {
 	}
 	return p
 }
-

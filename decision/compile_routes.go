@@ -25,7 +25,7 @@ func (c *compiler) fastRoutes() {
 		if !ok {
 			continue
 		}
-		c.knownHostgroup(at.as(Warning), "destination_hostgroup", int32(r.DestinationHostgroup))
+		c.wantHostgroup(at, "destination_hostgroup", int32(r.DestinationHostgroup))
 		entries = append(entries, fastroute.Entry{
 			Username:             r.Username,
 			Schemaname:           r.Schemaname,

@@ -59,7 +59,7 @@ func (c *compiler) rule(at row, r *QueryRule) rules.Rule {
 		out.ProxyAddr, err = rules.ParseProxyAddr(r.ProxyAddr)
 		c.addressProblem(at, "proxy_addr", codeBadProxyAddr, err)
 		if i := strings.IndexAny(r.ProxyAddr, "%_"); i >= 0 && out.ProxyAddr != nil && r.ProxyAddr[0] != '/' {
-			c.report(at.as(Warning), "proxy_addr", i, codeBadProxyAddr, fmt.Sprintf(
+			c.warn(at, "proxy_addr", i, codeBadProxyAddr, fmt.Sprintf(
 				"proxy_addr is %q, but %% and _ are no wildcards there, so it matches this very text only; give a list of CIDR blocks", r.ProxyAddr))
 		}
 	}
@@ -108,7 +108,7 @@ func (c *compiler) expressions(at row, r *QueryRule, out *rules.Rule) {
 		c.report(at, "re_modifiers", whole, codeUnknownModifier, modifiersErr.Error())
 	}
 	if !c.g.digests && (r.Digest != "" || r.MatchDigest != nil) {
-		c.reportf(at.as(Warning), "", codeDigestsOff, "rule %d looks at the digest, but query_digests is off, so it never matches; turn query_digests on, or use match_pattern", r.RuleID)
+		c.warnf(at, "", codeDigestsOff, "rule %d looks at the digest, but query_digests is off, so it never matches; turn query_digests on, or use match_pattern", r.RuleID)
 	}
 	if at.severity == Error && (backtracks(out.MatchDigest) || backtracks(out.MatchPattern)) {
 		c.g.backtracking = append(c.g.backtracking, r.RuleID)
@@ -129,8 +129,8 @@ func (c *compiler) expression(at row, field string, expr *string, caseless bool)
 		return nil
 	}
 	if backtracks(re) {
-		c.reportf(at.as(Warning), field, codeRegexBacktracking,
-			"%s uses syntax of PCRE that only a slower engine with a time limit understands (look-around, back-reference, possessive or atomic group, recursion); a statement on which it runs out of time doesn't match", field)
+		c.warnf(at, field, codeRegexBacktracking,
+			"%s uses syntax that can only be matched by trying (look-around, back-references, atomic groups and the like); a statement on which that takes too many steps doesn't match", field)
 	}
 	return re
 }
@@ -166,10 +166,10 @@ func (c *compiler) destination(at row, r *QueryRule, out *rules.Rule) {
 	switch p := r.DestinationHostgroup; {
 	case p == nil:
 	case *p < 0:
-		c.reportf(at.as(Warning), field, codeNegativeHostgroup, "destination_hostgroup is %d, which acts as unset, as in ProxySQL; leave it out or give a hostgroup", *p)
+		c.warnf(at, field, codeNegativeHostgroup, "destination_hostgroup is %d, which acts as unset, as in ProxySQL; leave it out or give a hostgroup", *p)
 	case c.inRange(at, field, *p, 0, maxInt32):
 		out.Destination = int32(*p) //nolint:gosec // In range.
-		c.knownHostgroup(at.as(Warning), field, out.Destination)
+		c.wantHostgroup(at, field, out.Destination)
 	}
 }
 

@@ -53,7 +53,8 @@ func (c *compiler) servers() {
 	for i := range c.cfg.Servers {
 		s := c.cfg.Servers[i]
 		at := row{list: "servers", index: i, severity: Error}
-		c.server(at, &s)
+		before := len(c.problems)
+		status := c.server(at, &s)
 		key := serverKey{s.HostgroupID, s.Address()}
 		if other, dup := first[key]; dup {
 			c.reportf(at, "", codeDuplicateKey, "hostgroup %d has %s already at servers[%d]; remove one of the two, or raise its weight", s.HostgroupID, key.address, other)
@@ -64,13 +65,15 @@ func (c *compiler) servers() {
 			c.addHostgroup(Hostgroup{HostgroupID: s.HostgroupID, MaxNumOnlineServers: filled[uint32](nil, maxNumOnlineServers)})
 		}
 		c.g.servers = append(c.g.servers, s)
-		c.g.groups[s.HostgroupID].add(&s)
+		if len(c.problems) == before {
+			c.g.groups[s.HostgroupID].add(&s, status)
+		}
 	}
 	slices.SortFunc(c.g.hostgroups, func(a, b Hostgroup) int { return cmp.Compare(a.HostgroupID, b.HostgroupID) })
 }
 
-// server checks one server and fills its defaults.
-func (c *compiler) server(at row, s *Server) {
+// server checks one server, fills its defaults and gives its status.
+func (c *compiler) server(at row, s *Server) selection.Status {
 	c.inRange(at, "hostgroup_id", int64(s.HostgroupID), 0, maxInt32)
 	if s.Hostname == "" {
 		c.reportf(at, "hostname", codeEmptyKey, "hostname is empty; give a host name, an address, or the path of a Unix socket")
@@ -95,12 +98,22 @@ func (c *compiler) server(at row, s *Server) {
 	if s.UseSSL {
 		c.reportf(at, "use_ssl", codeUnsupported, "use_ssl is true, but TLS to servers is not supported yet; set it to false")
 	}
+	return status
 }
 
-// knownHostgroup reports a hostgroup that is neither declared nor has servers, if the configuration has any at all.
-func (c *compiler) knownHostgroup(at row, field string, hostgroup int32) {
-	if len(c.g.groups) == 0 || c.g.groups[hostgroup] != nil {
-		return
+// knows tells whether a hostgroup is declared or has servers, or whether the configuration has no hostgroups at all.
+func (c *compiler) knows(hostgroup int32) bool {
+	return len(c.g.groups) == 0 || c.g.groups[hostgroup] != nil
+}
+
+// wantHostgroup warns of a hostgroup that is not known, where it is met first.
+func (c *compiler) wantHostgroup(at row, field string, hostgroup int32) {
+	if !c.knows(hostgroup) && !c.warned[hostgroup] {
+		c.warned[hostgroup] = true
+		c.warn(at, field, whole, codeUnknownHostgroup, unknownHostgroup(field, hostgroup))
 	}
-	c.report(at, field, whole, codeUnknownHostgroup, fmt.Sprintf("%s is %d, but no server is in that hostgroup and hostgroups doesn't declare it; add one or mend the number", field, hostgroup))
+}
+
+func unknownHostgroup(field string, hostgroup int32) string {
+	return fmt.Sprintf("%s is %d, but no server is in that hostgroup and hostgroups doesn't declare it; add one or mend the number", field, hostgroup)
 }

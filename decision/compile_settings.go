@@ -24,7 +24,7 @@ func (c *compiler) settings() {
 	out.QueryProcessorIterations = number("query_processor_iterations", in.QueryProcessorIterations, 0, 0, 1_000_000)
 	out.QueryProcessorRegex = number("query_processor_regex", in.QueryProcessorRegex, 1, 1, 2)
 	if *out.QueryProcessorRegex == 2 {
-		c.reportf(at.as(Warning), "query_processor_regex", codeRegexEngineIgnored,
+		c.warnf(at, "query_processor_regex", codeRegexEngineIgnored,
 			"query_processor_regex is 2 (RE2), but expressions have PCRE's meaning here; set it to 1, and look at expressions that rely on RE2's Unicode letters")
 	}
 	out.QueryProcessorFirstCommentParsing = filled(in.QueryProcessorFirstCommentParsing, 2)

@@ -153,10 +153,10 @@ func TestProblems(t *testing.T) {
 				{Username: "a", Password: new(""), DefaultHostgroup: 1}, {Username: "b", Password: new(""), DefaultHostgroup: 2}, {Username: "c", Password: new(""), DefaultHostgroup: 3},
 			},
 			QueryRules: []decision.QueryRule{{RuleID: 1, DestinationHostgroup: number(3)}},
-			FastRoutes: []decision.FastRoute{{DestinationHostgroup: 3}},
+			FastRoutes: []decision.FastRoute{{DestinationHostgroup: 3}, {DestinationHostgroup: 4, FlagIn: 1}},
 		}, []string{
 			"unknown_hostgroup@users[2].default_hostgroup", "?unknown_hostgroup@query_rules[0].destination_hostgroup",
-			"?unknown_hostgroup@fast_routes[0].destination_hostgroup",
+			"?unknown_hostgroup@fast_routes[1].destination_hostgroup",
 		}},
 		{"rule ids", &decision.Config{QueryRules: []decision.QueryRule{
 			{RuleID: 0}, {RuleID: -1}, {RuleID: 1 << 31}, {RuleID: 1<<31 - 1}, {RuleID: 5}, {RuleID: 5, Active: active(false)},

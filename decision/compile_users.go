@@ -37,7 +37,9 @@ func (c *compiler) users() {
 func (c *compiler) user(at row, u *User) {
 	c.password(at, u)
 	if c.inRange(at, "default_hostgroup", int64(u.DefaultHostgroup), 0, maxInt32) {
-		c.knownHostgroup(at, "default_hostgroup", u.DefaultHostgroup)
+		if !c.knows(u.DefaultHostgroup) {
+			c.report(at, "default_hostgroup", whole, codeUnknownHostgroup, unknownHostgroup("default_hostgroup", u.DefaultHostgroup))
+		}
 	}
 	u.TransactionPersistent = filled(u.TransactionPersistent, true)
 	u.MaxConnections = filled(u.MaxConnections, defaultUserMaxConnections)
@@ -57,7 +59,7 @@ const (
 
 func (c *compiler) password(at row, u *User) {
 	if u.Password == nil {
-		c.reportf(at.as(Warning), "password", codeNoPassword,
+		c.warnf(at, "password", codeNoPassword,
 			"user %q has no password, so it can't log in; give a clear text, \"*\" and 40 hex digits, or \"$A$005$...\" (empty for a user without one)", u.Username)
 		return
 	}
@@ -69,7 +71,7 @@ func (c *compiler) password(at row, u *User) {
 			return
 		}
 		if u.BackendPassword == nil {
-			c.reportf(at.as(Warning), "backend_password", codeBackendLogin,
+			c.warnf(at, "backend_password", codeBackendLogin,
 				"user %q has a caching_sha2_password hash alone, from which the gateway can't log in to servers; give backend_password in clear text", u.Username)
 		}
 	case strings.HasPrefix(password, nativePrefix) && len(password) == len(nativePrefix)+nativeHexDigits:
@@ -79,7 +81,7 @@ func (c *compiler) password(at row, u *User) {
 			return
 		}
 		if u.BackendPassword == nil {
-			c.reportf(at.as(Warning), "backend_password", codeBackendLogin,
+			c.warnf(at, "backend_password", codeBackendLogin,
 				"user %q has a mysql_native_password hash alone: the gateway can log in to servers that know this user by mysql_native_password, but not to those that use caching_sha2_password; for these give backend_password in clear text", u.Username)
 		}
 	}

@@ -1,6 +1,7 @@
 package decision
 
 import (
+	"bytes"
 	"math"
 
 	"github.com/pointsman/pointsman/decision/digest"
@@ -61,7 +62,8 @@ func (g *Generation) Route(q *Question, a *Answer) error {
 	}
 	a.settle(q, destination, reason)
 
-	if s.walk.Rewritten && q.Statement.Command != Execute {
+	// Several rewrites may lead back to where they began.
+	if s.walk.Rewritten && q.Statement.Command != Execute && !bytes.Equal(s.walk.Text, q.Statement.Text) {
 		a.Rewritten, a.IsRewritten = s.walk.Text, true
 	}
 	g.mirror(user, q.Seed, a)
@@ -189,14 +191,14 @@ func (a *Answer) settle(q *Question, destination int32, reason Reason) {
 // may hold annotations; by ScopeDigest's terms the answer is then good for its text alone, even if none was read.
 func (g *Generation) scope(q *Question, a *Answer, commented bool) CacheScope {
 	s := &a.scratch
-	if a.Reason == ReasonLocked || a.Reason == ReasonTransaction {
+	if a.Reason == ReasonLocked || a.Reason == ReasonTransaction || s.annotations.UsesTime {
 		return ScopeNone
 	}
 	// Without a digest only the text tells statements apart. A digest text of the full length may be the beginning of
 	// another one with the same hash.
 	text := commented || !a.HasDigest || len(a.DigestText) >= g.digestOptions.MaxDigestLength
 	for _, w := range [...]*rules.Walk{&s.walk, &s.mirrorWalk} {
-		if w.Random || w.TooComplex || w.LackedText {
+		if w.Random || w.LackedText {
 			return ScopeNone
 		}
 		text = text || w.SawText

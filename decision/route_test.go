@@ -189,6 +189,19 @@ func TestMatchedRulesAreCut(t *testing.T) {
 	}
 }
 
+func TestRewriteThereAndBack(t *testing.T) {
+	g := mustCompile(t, &decision.Config{
+		Users: []decision.User{{Username: "app"}},
+		QueryRules: []decision.QueryRule{
+			{RuleID: 1, MatchPattern: new("foo"), ReplacePattern: new("bar")}, {RuleID: 2, MatchPattern: new("bar"), ReplacePattern: new("foo")},
+		},
+	})
+	a := route(t, g, question("app", "SELECT foo"))
+	if a.IsRewritten || !slices.Equal(a.MatchedRules, []uint32{1, 2}) {
+		t.Errorf("rewritten to %q by %v", a.Rewritten, a.MatchedRules)
+	}
+}
+
 // TestEndlessRewrite has a rule that makes the text longer with each of a million restarts.
 func TestEndlessRewrite(t *testing.T) {
 	g := mustCompile(t, &decision.Config{

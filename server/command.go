@@ -30,23 +30,22 @@ func (e *exitError) Unwrap() error { return e.err }
 // data directory in use. environ is in the form of os.Environ. Logs and the one line that says what is wrong go to
 // stderr, help to stdout.
 func Main(ctx context.Context, version string, args, environ []string, stdout, stderr io.Writer) int {
-	cmd := rootCommand(version, environ, stderr)
+	cmd := rootCommand(ctx, version, environ, stderr)
 	cmd.SetArgs(args)
 	cmd.SetOut(stdout)
 	cmd.SetErr(stderr)
-	err := cmd.ExecuteContext(ctx)
+	err := cmd.Execute()
 	if err == nil {
 		return 0
 	}
 	fmt.Fprintf(stderr, "pointsman: %s\n", strings.ReplaceAll(err.Error(), "\n", "; "))
-	var exit *exitError
-	if errors.As(err, &exit) {
+	if exit, ok := errors.AsType[*exitError](err); ok {
 		return exit.code
 	}
 	return exitUsage
 }
 
-func rootCommand(version string, environ []string, stderr io.Writer) *cobra.Command {
+func rootCommand(ctx context.Context, version string, environ []string, stderr io.Writer) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "pointsman",
 		Short: "The routing brain for MySQL fleets",
@@ -59,11 +58,11 @@ func rootCommand(version string, environ []string, stderr io.Writer) *cobra.Comm
 		SilenceErrors:     true,
 		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
 	}
-	root.AddCommand(serveCommand(version, environ, stderr), storeCommand(environ, stderr))
+	root.AddCommand(serveCommand(ctx, version, environ, stderr), storeCommand(ctx, environ, stderr))
 	return root
 }
 
-func serveCommand(version string, environ []string, stderr io.Writer) *cobra.Command {
+func serveCommand(ctx context.Context, version string, environ []string, stderr io.Writer) *cobra.Command {
 	var c config
 	cmd := &cobra.Command{
 		Use:   "serve",
@@ -74,18 +73,18 @@ func serveCommand(version string, environ []string, stderr io.Writer) *cobra.Com
 			"deciding with the last good generation, also after a restart.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			log, err := c.complete(cmd, environ, stderr)
+			log, err := c.complete(ctx, cmd, environ, stderr)
 			if err != nil {
 				return err
 			}
-			return serve(cmd.Context(), &c, log, version)
+			return serve(ctx, &c, log, version)
 		},
 	}
 	c.addServeFlags(cmd.Flags(), environ)
 	return cmd
 }
 
-func storeCommand(environ []string, stderr io.Writer) *cobra.Command {
+func storeCommand(ctx context.Context, environ []string, stderr io.Writer) *cobra.Command {
 	var c config
 	cmd := &cobra.Command{
 		Use:   "store",
@@ -94,11 +93,11 @@ func storeCommand(environ []string, stderr io.Writer) *cobra.Command {
 			"itself; on its own it is of use for repairs with etcdctl.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			log, err := c.complete(cmd, environ, stderr)
+			log, err := c.complete(ctx, cmd, environ, stderr)
 			if err != nil {
 				return err
 			}
-			if err := embedded.Serve(cmd.Context(), embedded.Config{DataDir: c.dataDir, Logger: log}); err != nil {
+			if err := embedded.Serve(ctx, embedded.Config{DataDir: c.dataDir, Logger: log}); err != nil {
 				return &exitError{code: embedded.ExitCode(err), err: err}
 			}
 			return nil

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
@@ -66,7 +67,7 @@ func defaultDataDir(environ []string) string {
 
 // complete fills in what the environment and the settings file say, checks all, makes the logger and logs the
 // settings in force.
-func (c *config) complete(cmd *cobra.Command, environ []string, stderr io.Writer) (*slog.Logger, error) {
+func (c *config) complete(ctx context.Context, cmd *cobra.Command, environ []string, stderr io.Writer) (*slog.Logger, error) {
 	if err := fromEnvironment(cmd, environ); err != nil {
 		return nil, err
 	}
@@ -86,7 +87,7 @@ func (c *config) complete(cmd *cobra.Command, environ []string, stderr io.Writer
 			attrs = append(attrs, slog.String(f.Name, c.shown(f)))
 		}
 	})
-	log.InfoContext(cmd.Context(), "pointsman "+cmd.Name(), "version", cmd.Root().Version, "pid", os.Getpid(), slog.Group("flags", attrs...))
+	log.InfoContext(ctx, "settings", "command", cmd.Name(), "version", cmd.Root().Version, "pid", os.Getpid(), slog.Group("flags", attrs...))
 	return log, nil
 }
 
@@ -152,7 +153,7 @@ func newLogger(w io.Writer, level, format string) (*slog.Logger, error) {
 // etcdTLS is nil for plain connections.
 func (c *config) etcdTLS() (*tls.Config, error) {
 	if c.etcdCA == "" && c.etcdCert == "" {
-		return nil, nil //nolint:nilnil // nil means no TLS
+		return nil, nil
 	}
 	t := &tls.Config{MinVersion: tls.VersionTLS12}
 	if c.etcdCA != "" {

@@ -2,7 +2,6 @@ package server
 
 import (
 	"bytes"
-	"context"
 	"os"
 	"path/filepath"
 	"strings"
@@ -18,7 +17,7 @@ func try(t *testing.T, args, environ []string) (code int, stderr string) {
 	}
 	var out, errs bytes.Buffer
 	args = append(args, "--data-dir", filepath.Join(file, "below"))
-	code = Main(context.Background(), "1.2.3", args, environ, &out, &errs)
+	code = Main(t.Context(), "1.2.3", args, environ, &out, &errs)
 	return code, errs.String()
 }
 
@@ -99,7 +98,7 @@ func TestSettingsInForce(t *testing.T) {
 
 func TestHelp(t *testing.T) {
 	var out, errs bytes.Buffer
-	if code := Main(context.Background(), "1.2.3", []string{"serve", "--help"}, nil, &out, &errs); code != 0 || errs.Len() > 0 {
+	if code := Main(t.Context(), "1.2.3", []string{"serve", "--help"}, nil, &out, &errs); code != 0 || errs.Len() > 0 {
 		t.Fatalf("exit status %d, %s", code, &errs)
 	}
 	for _, want := range []string{"127.0.0.1:6070", "127.0.0.1:6071", "--data-dir", "--etcd-endpoints", "unix:/path"} {
@@ -108,7 +107,7 @@ func TestHelp(t *testing.T) {
 		}
 	}
 	out.Reset()
-	if code := Main(context.Background(), "1.2.3", []string{"--version"}, nil, &out, &errs); code != 0 || !strings.Contains(out.String(), "1.2.3") {
+	if code := Main(t.Context(), "1.2.3", []string{"--version"}, nil, &out, &errs); code != 0 || !strings.Contains(out.String(), "1.2.3") {
 		t.Errorf("--version: exit status %d, %q", code, &out)
 	}
 }

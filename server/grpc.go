@@ -92,7 +92,7 @@ func endHealthWatch(stopping <-chan struct{}) grpc.StreamServerInterceptor {
 type endingStream struct {
 	grpc.ServerStream
 
-	ctx context.Context //nolint:containedctx // a stream has one
+	ctx context.Context
 }
 
 func (s *endingStream) Context() context.Context { return s.ctx }

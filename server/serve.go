@@ -68,11 +68,10 @@ func serve(ctx context.Context, c *config, log *slog.Logger, version string) err
 	}
 	defer st.Close() //nolint:errcheck // nothing is lost with it
 
-	s := newServer(st, filepath.Join(c.dataDir, "lastgood"), log, version)
+	s := newServer(st, filepath.Join(c.dataDir, "lastgood"), log, version) //nolint:contextcheck // Calls bring their own.
 	s.feed.LoadLastGood(ctx)
 	if err := s.run(ctx, listeners, adminListener, storeChild(c, exe, s.metrics, log)); err != nil {
-		var locked *embedded.LockedError
-		if errors.As(err, &locked) {
+		if _, ok := errors.AsType[*embedded.LockedError](err); ok {
 			return err
 		}
 		return &exitError{code: 1, err: err}

@@ -27,7 +27,6 @@ import (
 	healthv1 "google.golang.org/grpc/health/grpc_health_v1"
 	reflectionv1 "google.golang.org/grpc/reflection/grpc_reflection_v1"
 	"google.golang.org/grpc/status"
-	"google.golang.org/protobuf/proto"
 
 	configv1 "github.com/pointsman/pointsman/proto/pointsman/config/v1"
 	decisionv1 "github.com/pointsman/pointsman/proto/pointsman/decision/v1"
@@ -165,8 +164,8 @@ func eventually(t *testing.T, want string, f func(context.Context) string) {
 // publish sends SELECT to a hostgroup, and tells the outcome.
 func (p *program) publish(ctx context.Context, hostgroup int64) string {
 	resp, err := p.config().PublishConfig(ctx, &configv1.PublishConfigRequest{Config: &configv1.Config{
-		Users:      []*configv1.User{{Username: "app", Password: proto.String("x")}},
-		QueryRules: []*configv1.QueryRule{{RuleId: 1, MatchDigest: proto.String("^SELECT"), DestinationHostgroup: &hostgroup, Apply: true}},
+		Users:      []*configv1.User{{Username: "app", Password: new("x")}},
+		QueryRules: []*configv1.QueryRule{{RuleId: 1, MatchDigest: new("^SELECT"), DestinationHostgroup: &hostgroup, Apply: true}},
 	}})
 	if err != nil {
 		return status.Code(err).String()
@@ -174,11 +173,13 @@ func (p *program) publish(ctx context.Context, hostgroup int64) string {
 	return fmt.Sprintf("generation %d", resp.GetGeneration())
 }
 
-// route asks where SELECT goes.
-func (p *program) route(ctx context.Context) string {
+// route asks where SELECT 1 goes.
+func (p *program) route(ctx context.Context) string { return p.routeText(ctx, "SELECT 1") }
+
+func (p *program) routeText(ctx context.Context, sql string) string {
 	resp, err := p.decision().RouteStatement(ctx, &decisionv1.RouteStatementRequest{
 		Session:   &decisionv1.Session{Username: "app"},
-		Statement: &decisionv1.Statement{Body: &decisionv1.Statement_Text{Text: "SELECT 1"}},
+		Statement: &decisionv1.Statement{Body: &decisionv1.Statement_Text{Text: sql}},
 	}, grpc.WaitForReady(true))
 	if err != nil {
 		return status.Code(err).String()
@@ -255,6 +256,9 @@ func TestServe(t *testing.T) {
 		}
 	}
 	wantServices(t, p.conn)
+	if got := p.routeText(ctx, "SELECT '"+strings.Repeat("x", 5<<20)+"'"); got != "generation 1, hostgroup 20" {
+		t.Errorf("statement of 5 MiB: %s", got) // more than gRPC takes by default
+	}
 
 	// Another server on the same directory, and on the same port.
 	other := start(t, dataDir)

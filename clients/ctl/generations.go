@@ -164,7 +164,7 @@ func (a *app) get() *cobra.Command {
 			}
 			g := resp.Generation
 			fmt.Fprintf(a.io.Out, "# generation %d, published %s%s%s\n", g.Generation, when(g), comment(" by ", g.Author), comment(": ", g.Note))
-			doc, err := configOnly.Marshal(resp.Config)
+			doc, err := configJSON.Marshal(resp.Config)
 			if err != nil {
 				return fmt.Errorf("marshal configuration: %w", err)
 			}

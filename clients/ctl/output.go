@@ -19,6 +19,9 @@ import (
 // presence, so that readers need no knowledge of defaults.
 var protoJSON = protojson.MarshalOptions{UseProtoNames: true, EmitDefaultValues: true}
 
+// configJSON writes configurations: only what is set, as people write them.
+var configJSON = protojson.MarshalOptions{UseProtoNames: true}
+
 // appendProto appends m as one line of JSON without a line end.
 func appendProto(dst []byte, m proto.Message) ([]byte, error) {
 	raw, err := protoJSON.Marshal(m)

@@ -39,9 +39,10 @@ type app struct {
 }
 
 // Main runs one command line and gives the exit code: 0 fine, 1 the answer is "no", 2 could not run.
-func Main(ctx context.Context, args []string, world IO) int {
+func Main(ctx context.Context, version string, args []string, world IO) int {
 	a := &app{io: world}
 	cmd := a.root()
+	cmd.Version = version
 	cmd.SetArgs(args)
 	cmd.SetIn(world.In)
 	cmd.SetOut(world.Out)

@@ -10,48 +10,49 @@ const (
 	blank                     // Space, tab, CR, LF
 	opener                    // A byte that may open a string or a comment
 	squeeze                   // A byte that the second pass may drop
+	edge                      // A byte that may cost a blank beside it its place
 	hex                       // 0-9 a-f A-F
 	letter                    // A-Z a-z, a word byte too
 )
 
-// classes holds the class of every byte. A byte of class 0, and every opener, is a token byte: it ends words and
-// numbers. Bytes from 0x80 on are token bytes, so that digests do not depend on a character set.
+// classes holds the class of every byte. A byte of class 0, or without word and blank, is a token byte: it ends
+// words and numbers. Bytes from 0x80 on are token bytes, so that digests do not depend on a character set.
 var classes = func() (t [256]class) {
-	for c := range 256 {
-		b := byte(c)
-		switch {
-		case '0' <= b && b <= '9':
-			t[b] = word | digit | hex
-		case 'a' <= b|0x20 && b|0x20 <= 'z':
-			t[b] = word | letter
-			if b|0x20 <= 'f' {
-				t[b] |= hex
-			}
+	for c := byte('0'); c <= '9'; c++ {
+		t[c] = word | digit | hex
+	}
+	for c := byte('a'); c <= 'z'; c++ {
+		k := word | letter
+		if c <= 'f' {
+			k |= hex
 		}
+		t[c], t[upper(c)] = k, k
 	}
 	t['$'], t['_'] = word, word
-	for _, b := range []byte("\t\r\n") {
-		t[b] = blank
-	}
-	for _, b := range []byte(`'"#/-`) {
-		t[b] = opener
-	}
 	t[' '] = blank | squeeze
-	t['+'] |= squeeze
-	t['-'] |= squeeze
+	for _, c := range []byte("\t\r\n") {
+		t[c] = blank
+	}
+	for _, c := range []byte(`'"#/-`) {
+		t[c] = opener
+	}
+	for _, c := range []byte("+-") {
+		t[c] |= squeeze
+	}
+	for _, c := range []byte("(),?+-*/%") {
+		t[c] |= edge
+	}
 	return t
 }()
 
-// lower maps A-Z to a-z and leaves all other bytes alone.
-var lower = func() (t [256]byte) {
-	for c := range 256 {
-		t[c] = byte(c)
-		if 'A' <= c && c <= 'Z' {
-			t[c] = byte(c) | 0x20
-		}
+func upper(c byte) byte { return c - 'a' + 'A' }
+
+func lower(c byte) byte {
+	if 'A' <= c && c <= 'Z' {
+		c += 'a' - 'A'
 	}
-	return t
-}()
+	return c
+}
 
 func isArithmetic(c byte) bool {
 	return c == '+' || c == '-' || c == '*' || c == '/' || c == '%'

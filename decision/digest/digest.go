@@ -38,10 +38,10 @@ type Buffer struct {
 // the bytes behind a NUL, and limits above 127 mean what they say. It takes time linear in the length of sql.
 func Compute(b *Buffer, sql []byte, o *Options) Result {
 	s := scanner{sql: sql, o: o, limit: max(0, min(o.MaxQueryLength, len(sql))), comment: b.comment[:0]}
-	if cap(b.text) < s.limit+slack {
-		b.text = make([]byte, s.limit+slack)
+	if len(b.text) < s.limit {
+		b.text = make([]byte, s.limit)
 	}
-	s.buf = b.text[:cap(b.text)]
+	s.buf = b.text[:s.limit]
 	n := 0
 	// The first pass fills the text up to the limit. What the second pass wins by dropping blanks and signs is room
 	// for more of the statement.
@@ -54,9 +54,10 @@ func Compute(b *Buffer, sql []byte, o *Options) Result {
 	}
 	b.comment = s.comment
 	text := s.buf[:n]
-	text = foldLists(text, o.GroupingLimit)
+	values := max(0, min(o.GroupingLimit, len(text)))
+	text = foldLists(text, values)
 	if o.GroupsGroupingLimit > 0 {
-		text = foldGroups(text, o.GroupingLimit, o.GroupsGroupingLimit)
+		text = foldGroups(text, values, o.GroupsGroupingLimit)
 	}
 	text = trimEnd(text)
 	return Result{Text: text, FirstComment: s.comment, HasComment: s.hasComment, Hash: Hash(text, o.MaxDigestLength)}

@@ -1,33 +1,58 @@
 package digest
 
-// foldLists is the third pass: a list of n or more than n+1 values inside parentheses keeps its first n, then "...".
+import "bytes"
+
+// foldLists is the third pass, in place: a run of at least n+2 values inside parentheses keeps its first n, then
+// "...". Inside parentheses means after a ( with no ) since, so a list is not folded behind an inner pair. A value right
+// behind an arithmetic sign or a ) starts no run.
 func foldLists(text []byte, n int) []byte {
-	w := 0
-	inside := false
-	for r := 0; r < len(text); {
-		c := text[r]
-		if c == '?' && inside && !(r > 0 && (isArithmetic(text[r-1]) || text[r-1] == ')')) {
-			end, count := listEnd(text, r)
-			if count >= n+2 {
-				for range n {
-					w += copy(text[w:], "?,")
-				}
-				w += copy(text[w:], "...")
-				r = end
-				continue
-			}
-			if count > 0 {
-				w += copy(text[w:], text[r:end])
-				r = end
-				continue
-			}
-		}
-		inside = c == '(' || inside && c != ')'
-		text[w] = c
-		w++
-		r++
+	if bytes.Count(text, []byte("?")) < n+2 {
+		return text
 	}
+	w, r := 0, 0
+	inside := false
+	for {
+		// All runs that matter have at least two values.
+		start := bytes.Index(text[r:], []byte("?,?"))
+		if start < 0 {
+			break
+		}
+		start += r
+		if k := lastParenthesis(text[r:start]); k >= 0 {
+			inside = text[r+k] == '('
+		}
+		end, count := start+1, 0
+		if inside && !isArithmetic(text[start-1]) && text[start-1] != ')' {
+			end, count = listEnd(text, start)
+		}
+		if count < n+2 {
+			w += move(text, w, r, end)
+			r = end
+			continue
+		}
+		w += move(text, w, r, start+2*n)
+		w += copy(text[w:], "...")
+		r = end
+	}
+	w += move(text, w, r, len(text))
 	return text[:w]
+}
+
+// move copies text[from:to] down to w and returns its length.
+func move(text []byte, w, from, to int) int {
+	if w < from {
+		copy(text[w:], text[from:to])
+	}
+	return to - from
+}
+
+// lastParenthesis finds the last ( or ), or gives -1.
+func lastParenthesis(text []byte) int {
+	k := len(text) - 1
+	for k >= 0 && text[k] != '(' && text[k] != ')' {
+		k--
+	}
+	return k
 }
 
 // listEnd counts the values of the list ?,?,? at r, each followed by a comma or ), and tells where the last one ends.
@@ -54,6 +79,9 @@ func listEnd(text []byte, r int) (end, count int) {
 // foldGroups is the fourth pass: of more than m folded lists in a row the first m stay, then ",...". The comma behind
 // them is lost, as in ProxySQL.
 func foldGroups(text []byte, n, m int) []byte {
+	if !bytes.Contains(text, []byte("...),(?")) {
+		return text
+	}
 	size := 2*n + 5 // "(", n times "?,", "...)"
 	w := 0
 	for r := 0; r < len(text); {

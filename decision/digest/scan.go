@@ -2,23 +2,18 @@ package digest
 
 import "bytes"
 
-const (
-	// maxComment is the length to which ProxySQL cuts the first comment.
-	maxComment = 1021
-	// slack is room behind the limit for the one piece that is being written when the limit is reached.
-	slack = 8
-)
+// maxComment is the length to which ProxySQL cuts the first comment.
+const maxComment = 1021
 
 // scanner is the first pass: it drops comments and superfluous blanks and puts ? for strings and numbers.
 type scanner struct {
 	sql   []byte
 	o     *Options
 	i     int // Next byte of sql.
-	limit int // The text may not grow beyond.
+	limit int // The text may not grow beyond; also the length of buf.
 
-	buf     []byte
-	w       int  // Length of the text so far.
-	midWord bool // The limit was reached inside a word.
+	buf []byte
+	w   int // Length of the text so far.
 
 	comment    []byte
 	hasComment bool
@@ -27,46 +22,69 @@ type scanner struct {
 // scan continues the text, which has length w, until the statement or the room ends. It reports whether there is
 // nothing to come: the statement is used up, or a number was cut by the limit.
 func (s *scanner) scan(w int) (done bool) {
-	s.w = w
-	sql := s.sql
-	for s.i < len(sql) && s.w < s.limit {
-		c := sql[s.i]
+	sql, buf, i := s.sql, s.buf, s.i
+	plain := !s.o.Lowercase && !s.o.ReplaceNull && !s.o.NoDigits
+	resumed := i > 0 && classes[sql[i-1]]&word != 0 // The limit came inside a word.
+	for i < len(sql) && w < len(buf) {
+		c := sql[i]
 		k := classes[c]
 		switch {
-		case k&word != 0:
-			if !s.midWord {
-				if k&digit != 0 {
-					if s.number() {
-						return true
-					}
-					continue
+		case k&(word|digit) == word && plain:
+			for {
+				buf[w] = c
+				w++
+				i++
+				if i == len(sql) || w == len(buf) {
+					break
 				}
-				if s.o.ReplaceNull && s.null() {
-					continue
+				if c = sql[i]; classes[c]&word == 0 {
+					break
 				}
 			}
-			s.word()
 		case k&blank != 0:
-			s.blank()
-			s.i++
-		case k&opener != 0:
-			s.open(c)
+			if w > 0 && buf[w-1] != ' ' {
+				buf[w] = ' '
+				w++
+			}
+			i++
+		case k&(word|opener) == 0:
+			buf[w] = c
+			w++
+			i++
 		default:
-			s.buf[s.w] = c
-			s.w++
-			s.i++
+			s.i, s.w = i, w
+			switch {
+			case resumed:
+				s.word()
+			case k&digit != 0:
+				if s.number() {
+					return true
+				}
+			case k&word != 0:
+				if !s.o.ReplaceNull || !s.null() {
+					s.word()
+				}
+			default:
+				s.open(c)
+			}
+			i, w = s.i, s.w
 		}
-		s.midWord = s.midWord && s.w == s.limit
+		resumed = false
 	}
-	return s.i >= len(sql)
+	s.i, s.w = i, w
+	return i >= len(sql)
 }
 
 // blank puts a space, unless the text is empty or ends with one.
 func (s *scanner) blank() {
 	if s.w > 0 && s.buf[s.w-1] != ' ' && s.w < s.limit {
-		s.buf[s.w] = ' '
-		s.w++
+		s.put(' ')
 	}
+}
+
+func (s *scanner) put(c byte) {
+	s.buf[s.w] = c
+	s.w++
 }
 
 // word copies word bytes.
@@ -75,34 +93,34 @@ func (s *scanner) word() {
 	for j < len(s.sql) && classes[s.sql[j]]&word != 0 {
 		j++
 	}
-	s.i += s.transcribe(s.sql[s.i:j], s.o.Lowercase)
-	s.midWord = s.w == s.limit
+	s.i = s.transcribe(s.i, j, s.o.Lowercase)
 }
 
-// transcribe copies text up to the limit and returns how much of it went in. With no_digits a run of digits becomes
-// one ?, except at the very start.
-func (s *scanner) transcribe(text []byte, lowercase bool) int {
+// transcribe copies a piece of the statement up to the limit and returns where it stopped. With no_digits a run of
+// digits becomes one ?, except at the very start.
+func (s *scanner) transcribe(from, to int, lowercase bool) int {
 	if !lowercase && !s.o.NoDigits {
-		n := copy(s.buf[s.w:s.limit], text)
+		n := copy(s.buf[s.w:], s.sql[from:to])
 		s.w += n
-		return n
+		return from + n
 	}
-	for k, c := range text {
+	for i := from; i < to; i++ {
 		if s.w == s.limit {
-			return k
+			return i
 		}
+		c := s.sql[i]
 		if lowercase {
-			c = lower[c]
+			c = lower(c)
 		}
-		if s.o.NoDigits && s.w > 0 && classes[c]&digit != 0 {
-			if k > 0 && s.w > 1 && classes[text[k-1]]&digit != 0 {
+		if s.o.NoDigits && classes[c]&digit != 0 && s.w > 0 {
+			if s.w > 1 && classes[s.sql[i-1]]&digit != 0 {
 				continue
 			}
 			c = '?'
 		}
 		s.put(c)
 	}
-	return len(text)
+	return to
 }
 
 // null puts ? for the word NULL.
@@ -116,11 +134,6 @@ func (s *scanner) null() bool {
 	s.put('?')
 	s.i += 4
 	return true
-}
-
-func (s *scanner) put(c byte) {
-	s.buf[s.w] = c
-	s.w++
 }
 
 // number puts ? for a number, or copies what only looks like one, as in 12abc. It reports whether the limit was
@@ -160,7 +173,7 @@ func (s *scanner) number() (cut bool) {
 		s.put('?')
 		return true
 	case j < len(sql) && classes[sql[j]]&word != 0:
-		s.i += s.transcribe(sql[s.i:j], s.o.Lowercase)
+		s.i = s.transcribe(s.i, j, s.o.Lowercase)
 		s.word()
 	default:
 		s.put('?')
@@ -272,18 +285,17 @@ func (s *scanner) blockComment() {
 	body := sql[start:max(start, end)]
 	s.first(body)
 	switch {
-	case s.o.KeepComment:
-		if len(body) > 1 {
-			s.verbatim([]byte("/*"))
-			s.verbatim(body)
-			s.verbatim([]byte("*/"))
+	case s.o.KeepComment && len(body) > 1:
+		s.mark("/*")
+		s.verbatim(start, end)
+		s.mark("*/")
+	case version && !s.o.KeepComment:
+		// Only the end of a body without any letter stays.
+		from := start
+		for from < end-2 && classes[sql[from]]&letter == 0 {
+			from++
 		}
-	case version:
-		k := 0
-		for k < len(body)-2 && classes[body[k]]&letter == 0 {
-			k++
-		}
-		s.verbatim(body[k:])
+		s.verbatim(from, end)
 	}
 	s.blank()
 	s.i = end + 2
@@ -293,20 +305,23 @@ func (s *scanner) blockComment() {
 	}
 }
 
-// verbatim copies text from inside a comment.
-func (s *scanner) verbatim(text []byte) {
-	for len(text) > 0 && s.w < s.limit {
-		n := 0
-		for n < len(text) && classes[text[n]]&blank == 0 {
-			n++
+// verbatim copies a piece from inside a comment. Its case stays.
+func (s *scanner) verbatim(from, to int) {
+	for from < to && s.w < s.limit {
+		next := from
+		for next < to && classes[s.sql[next]]&blank == 0 {
+			next++
 		}
-		s.transcribe(text[:n], false)
-		for n < len(text) && classes[text[n]]&blank != 0 {
+		s.transcribe(from, next, false)
+		for from = next; from < to && classes[s.sql[from]]&blank != 0; from++ {
 			s.blank()
-			n++
 		}
-		text = text[n:]
 	}
+}
+
+// mark puts one end of a kept comment.
+func (s *scanner) mark(m string) {
+	s.w += copy(s.buf[s.w:], m)
 }
 
 // first keeps the body of the first comment.

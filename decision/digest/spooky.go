@@ -3,6 +3,7 @@ package digest
 import (
 	"encoding/binary"
 	"math/bits"
+	"slices"
 )
 
 // SpookyHash V2 is Bob Jenkins' non-cryptographic hash, in the public domain: https://burtleburtle.net/bob/hash/spooky.html.
@@ -57,8 +58,8 @@ func hashShort(p []byte) uint64 {
 
 // tail reads up to eight bytes as a little-endian word.
 func tail(p []byte) (v uint64) {
-	for k := len(p) - 1; k >= 0; k-- {
-		v = v<<8 | uint64(p[k])
+	for _, c := range slices.Backward(p) {
+		v = v<<8 | uint64(c)
 	}
 	return v
 }
@@ -136,7 +137,7 @@ func hashLong(p []byte) uint64 {
 	}
 	// The last block is what is left, zeros, and its length in the last byte; it is added without mixing.
 	var last [blockSize]byte
-	last[blockSize-1] = byte(copy(last[:], p))
+	last[blockSize-1] = byte(copy(last[:], p) & 0xff)
 	for k := range h {
 		h[k] += binary.LittleEndian.Uint64(last[8*k:])
 	}
@@ -146,21 +147,87 @@ func hashLong(p []byte) uint64 {
 	return h[0]
 }
 
-// mixRotations and endRotations are the amounts by which step k of the two long mixers rotates.
-var (
-	mixRotations = [stateWords]int{11, 32, 43, 31, 17, 28, 39, 57, 55, 54, 22, 46}
-	endRotations = [stateWords]int{44, 15, 34, 21, 38, 33, 10, 13, 38, 53, 42, 54}
-)
+func mixLong(h *[stateWords]uint64, p *[blockSize]byte) {
+	h0, h1, h2, h3, h4, h5 := h[0], h[1], h[2], h[3], h[4], h[5]
+	h6, h7, h8, h9, h10, h11 := h[6], h[7], h[8], h[9], h[10], h[11]
 
-func mixLong(h *[stateWords]uint64, block *[blockSize]byte) {
-	for k := range h {
-		h[k] += binary.LittleEndian.Uint64(block[8*k:])
-		h[(k+2)%stateWords] ^= h[(k+10)%stateWords]
-		h[(k+11)%stateWords] ^= h[k]
-		h[k] = bits.RotateLeft64(h[k], mixRotations[k])
-		h[(k+11)%stateWords] += h[(k+1)%stateWords]
-	}
+	h0 += binary.LittleEndian.Uint64(p[0:])
+	h2 ^= h10
+	h11 ^= h0
+	h0 = bits.RotateLeft64(h0, 11)
+	h11 += h1
+
+	h1 += binary.LittleEndian.Uint64(p[8:])
+	h3 ^= h11
+	h0 ^= h1
+	h1 = bits.RotateLeft64(h1, 32)
+	h0 += h2
+
+	h2 += binary.LittleEndian.Uint64(p[16:])
+	h4 ^= h0
+	h1 ^= h2
+	h2 = bits.RotateLeft64(h2, 43)
+	h1 += h3
+
+	h3 += binary.LittleEndian.Uint64(p[24:])
+	h5 ^= h1
+	h2 ^= h3
+	h3 = bits.RotateLeft64(h3, 31)
+	h2 += h4
+
+	h4 += binary.LittleEndian.Uint64(p[32:])
+	h6 ^= h2
+	h3 ^= h4
+	h4 = bits.RotateLeft64(h4, 17)
+	h3 += h5
+
+	h5 += binary.LittleEndian.Uint64(p[40:])
+	h7 ^= h3
+	h4 ^= h5
+	h5 = bits.RotateLeft64(h5, 28)
+	h4 += h6
+
+	h6 += binary.LittleEndian.Uint64(p[48:])
+	h8 ^= h4
+	h5 ^= h6
+	h6 = bits.RotateLeft64(h6, 39)
+	h5 += h7
+
+	h7 += binary.LittleEndian.Uint64(p[56:])
+	h9 ^= h5
+	h6 ^= h7
+	h7 = bits.RotateLeft64(h7, 57)
+	h6 += h8
+
+	h8 += binary.LittleEndian.Uint64(p[64:])
+	h10 ^= h6
+	h7 ^= h8
+	h8 = bits.RotateLeft64(h8, 55)
+	h7 += h9
+
+	h9 += binary.LittleEndian.Uint64(p[72:])
+	h11 ^= h7
+	h8 ^= h9
+	h9 = bits.RotateLeft64(h9, 54)
+	h8 += h10
+
+	h10 += binary.LittleEndian.Uint64(p[80:])
+	h0 ^= h8
+	h9 ^= h10
+	h10 = bits.RotateLeft64(h10, 22)
+	h9 += h11
+
+	h11 += binary.LittleEndian.Uint64(p[88:])
+	h1 ^= h9
+	h10 ^= h11
+	h11 = bits.RotateLeft64(h11, 46)
+	h10 += h0
+
+	*h = [stateWords]uint64{h0, h1, h2, h3, h4, h5, h6, h7, h8, h9, h10, h11}
 }
+
+// endRotations are the amounts by which the steps of endLong rotate.
+var endRotations = [stateWords]int{44, 15, 34, 21, 38, 33, 10, 13, 38, 53, 42, 54}
 
 func endLong(h *[stateWords]uint64) {
 	for k := range h {

@@ -5,10 +5,11 @@ package digest
 // It looks back at the buffer in which it moves bytes, not at a copy: while exactly one byte has been dropped, the
 // place of the byte before the previous one has just been overwritten by the previous one. ProxySQL does so too.
 func tighten(buf []byte, from, to int) int {
+	buf = buf[:to]
 	w := from
-	for r := from; r < to; r++ {
+	for r := from; r < len(buf); r++ {
 		c := buf[r]
-		if c == ' ' && dropBlank(buf, r, to) || (c == '+' || c == '-') && dropSign(buf, r, to) {
+		if classes[c]&squeeze != 0 && (c == ' ' && dropBlank(buf, r) || c != ' ' && dropSign(buf, r)) {
 			continue
 		}
 		buf[w] = c
@@ -19,23 +20,20 @@ func tighten(buf []byte, from, to int) int {
 
 // dropBlank tells whether the blank at r goes: after ( and comma, before ) and comma, and between an arithmetic sign
 // and a value.
-func dropBlank(buf []byte, r, to int) bool {
-	if r == 0 {
-		return true
+func dropBlank(buf []byte, r int) bool {
+	prev, next := buf[r-1], byte(' ') // The first pass never puts a blank first.
+	if r+1 < len(buf) {
+		next = buf[r+1]
 	}
-	prev := buf[r-1]
-	if prev == '(' || prev == ',' {
-		return true
-	}
-	if r+1 == to {
+	if (classes[prev]|classes[next])&edge == 0 {
 		return false
 	}
-	next := buf[r+1]
-	return next == ')' || next == ',' || prev == '?' && isArithmetic(next) || isArithmetic(prev) && next == '?'
+	return prev == '(' || prev == ',' || next == ')' || next == ',' ||
+		prev == '?' && isArithmetic(next) || isArithmetic(prev) && next == '?'
 }
 
 // dropSign tells whether the + or - at r goes.
-func dropSign(buf []byte, r, to int) bool {
+func dropSign(buf []byte, r int) bool {
 	if r == 0 {
 		return false
 	}
@@ -51,5 +49,5 @@ func dropSign(buf []byte, r, to int) bool {
 	if prev == ')' || prev == '?' {
 		return false
 	}
-	return r+1 < to && (buf[r+1] == '?' || buf[r+1] == ' ')
+	return r+1 < len(buf) && (buf[r+1] == '?' || buf[r+1] == ' ')
 }

@@ -3,8 +3,8 @@ package digest
 import (
 	"bytes"
 	"encoding/json"
+	"io/fs"
 	"os"
-	"path/filepath"
 	"testing"
 )
 
@@ -57,7 +57,7 @@ func bytesOf(text *string, raw []byte) []byte {
 
 func load[T any](tb testing.TB, name string) (rows []T) {
 	tb.Helper()
-	data, err := os.ReadFile(filepath.Join("testdata", name))
+	data, err := fs.ReadFile(os.DirFS("testdata"), name)
 	if err != nil {
 		tb.Fatal(err)
 	}

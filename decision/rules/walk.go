@@ -1,6 +1,10 @@
 package rules
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/pointsman/pointsman/decision/pattern"
+)
 
 // MaxMatchedRules is the most rule ids that a walk lists.
 const MaxMatchedRules = 1000
@@ -9,9 +13,14 @@ const MaxMatchedRules = 1000
 const (
 	// maxUnsteadyRestarts is how often a walk that rewrites or draws keeps starting again. Any other walk comes
 	// round in a circle, which is cut short without changing its outcome.
-	maxUnsteadyRestarts = 10_000
-	// maxRewritten is how many bytes one walk writes; after that the text stays as it is.
-	maxRewritten = 256 << 20
+	maxUnsteadyRestarts = 1000
+	// freeRestarts is how many restarts there are whatever they cost; later ones end with maxSearched.
+	freeRestarts = 100
+	// maxSearched is how many bytes of text match_pattern may search before a walk stops starting again.
+	maxSearched = 64 << 20
+	// A rewritten text that is longer than maxGrowth times the question's and than roomToGrow is not taken over.
+	maxGrowth  = 16
+	roomToGrow = 64 << 10
 	// maxKept is the largest text buffer that is kept for the next walk.
 	maxKept = 1 << 20
 )
@@ -46,12 +55,12 @@ type Walk struct {
 	SawText    bool // a match_pattern was searched
 	LackedText bool // a match_pattern had no text to search
 	Random     bool // a weighted flag was drawn among several
-	TooComplex bool // an expression gave up: its rule did not match
 
-	texts   [2][]byte // the last two rewritten texts, in turn
-	turn    int
-	written int
-	draws   draws
+	texts    [2][]byte // the last two rewritten texts, in turn
+	turn     int
+	limit    int // the longest text that a rewrite may give
+	searched int // bytes of text searched
+	draws    draws
 }
 
 // Seed sets the seed of the draws of the walks to come.
@@ -94,8 +103,8 @@ func (w *Walk) reset(q *Question) {
 	w.Truncated = false
 	w.Text = q.Text
 	w.Rewritten = false
-	w.SawText, w.LackedText, w.Random, w.TooComplex = false, false, false, false
-	w.written = 0
+	w.SawText, w.LackedText, w.Random = false, false, false
+	w.limit, w.searched = max(maxGrowth*len(q.Text), roomToGrow), 0
 	for i := range w.texts {
 		if cap(w.texts[i]) > maxKept {
 			w.texts[i] = nil
@@ -113,15 +122,8 @@ func (e *entry) matches(q *Question, w *Walk) bool {
 		e.HasDigest && e.Digest != q.Digest:
 		return false
 	}
-	if e.MatchDigest != nil {
-		found, err := e.MatchDigest.MatchErr(q.DigestText)
-		if err != nil {
-			w.TooComplex = true
-			return false
-		}
-		if found == e.Negate {
-			return false
-		}
+	if e.MatchDigest != nil && !e.found(e.MatchDigest, q.DigestText) {
+		return false
 	}
 	if e.MatchPattern == nil {
 		return true
@@ -131,12 +133,14 @@ func (e *entry) matches(q *Question, w *Walk) bool {
 		return false
 	}
 	w.SawText = true
-	found, err := e.MatchPattern.MatchErr(w.Text)
-	if err != nil {
-		w.TooComplex = true
-		return false
-	}
-	return found != e.Negate
+	w.searched += len(w.Text)
+	return e.found(e.MatchPattern, w.Text)
+}
+
+// found searches text. A rule whose expression gives up does not match, not even a negated one.
+func (e *entry) found(re *pattern.Regexp, text []byte) bool {
+	found, err := re.MatchErr(text)
+	return err == nil && found != e.Negate
 }
 
 // hit does what a matched rule says and tells whether it set the flag.
@@ -169,14 +173,10 @@ func (w *Walk) hit(e *entry, loop *circle) (flagSet bool) {
 
 // rewrite replaces what the rule's match_pattern matches and tells whether the text changed.
 func (w *Walk) rewrite(e *entry) bool {
-	if w.written > maxRewritten {
-		return false
-	}
 	to := &w.texts[w.turn]
 	out, changed := e.MatchPattern.Replace((*to)[:0], w.Text, e.Replacement, e.Global)
 	*to = out
-	w.written += len(out)
-	if !changed || bytes.Equal(out, w.Text) {
+	if !changed || len(out) > w.limit || bytes.Equal(out, w.Text) {
 		return false
 	}
 	w.turn = 1 - w.turn
@@ -199,6 +199,9 @@ type circle struct {
 // restart is called at each restart, with the number of those still allowed, and tells whether it is to happen.
 func (c *circle) restart(w *Walk, left *uint32) bool {
 	c.total++
+	if c.total > freeRestarts && w.searched > maxSearched {
+		return false
+	}
 	if c.unsteady {
 		c.unsteady = false
 		c.flag = None

@@ -23,7 +23,7 @@ import (
 // newAuth makes the tests' one Authenticator: its key takes a while.
 var newAuth = sync.OnceValues(NewAuthenticator)
 
-func testAuth(t testing.TB) *Authenticator {
+func testAuth(t *testing.T) *Authenticator {
 	t.Helper()
 	a, err := newAuth()
 	if err != nil {
@@ -67,7 +67,7 @@ func users(user string) (Credential, bool) {
 }
 
 // tcpPair returns two ends of a loopback connection.
-func tcpPair(t testing.TB) (server, client net.Conn) {
+func tcpPair(t *testing.T) (server, client net.Conn) {
 	t.Helper()
 	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
@@ -166,7 +166,7 @@ func (c *testClient) finish(password string) []byte {
 const testCaps = BaseCapabilities | MirroredCapabilities
 
 // logIn runs a handshake on both sides. The server's side ends it with an OK, as a session would.
-func logIn(t testing.TB, user, password, plugin string, caps uint32) (*Login, error, *Conn, *testClient, []byte) {
+func logIn(t *testing.T, user, password, plugin string, caps uint32) (*Login, *Conn, *testClient, []byte, error) {
 	t.Helper()
 	sn, cn := tcpPair(t)
 	server, client := NewConn(sn), &testClient{Conn: NewConn(cn), t: t, open: strings.HasPrefix(user, "open ")}
@@ -193,7 +193,7 @@ func logIn(t testing.TB, user, password, plugin string, caps uint32) (*Login, er
 			t.Error(err)
 		}
 	}
-	return login, err, server, client, <-verdict
+	return login, server, client, <-verdict, err
 }
 
 func TestHandshake(t *testing.T) {
@@ -229,7 +229,7 @@ func TestHandshake(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(fmt.Sprintf("%s %q by %s", tt.user, tt.password, tt.plugin), func(t *testing.T) {
-			login, err, _, client, verdict := logIn(t, tt.user, tt.password, tt.plugin, testCaps)
+			login, _, client, verdict, err := logIn(t, tt.user, tt.password, tt.plugin, testCaps)
 			if client.full != tt.full {
 				t.Errorf("full authentication %v, want %v", client.full, tt.full)
 			}
@@ -260,9 +260,9 @@ func TestHandshake(t *testing.T) {
 			if want := answer(PluginNative, tt.password, salt); !known || !bytes.Equal(got, want) {
 				t.Error("the secret does not log in by mysql_native_password")
 			}
-			password, clear := login.Secret.Password()
-			if clear != (tt.user != "native") || clear && password != tt.password {
-				t.Errorf("password %q, %v", password, clear)
+			password, inClear := login.Secret.Password()
+			if inClear != (tt.user != "native") || inClear && password != tt.password {
+				t.Errorf("password %q, %v", password, inClear)
 			}
 			if s := fmt.Sprintf("%v %+v %#v", login.Secret, login, login.Secret); tt.password != "" && strings.Contains(s, tt.password) {
 				t.Errorf("prints its secret: %s", s)
@@ -272,7 +272,7 @@ func TestHandshake(t *testing.T) {
 }
 
 func TestHandshakeCapabilitiesAreMasked(t *testing.T) {
-	login, err, server, _, _ := logIn(t, "clear", "secret", PluginNative, testCaps|CapCompress|CapSessionTrack|CapQueryAttributes)
+	login, server, _, _, err := logIn(t, "clear", "secret", PluginNative, testCaps|CapCompress|CapSessionTrack|CapQueryAttributes)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -283,10 +283,10 @@ func TestHandshakeCapabilitiesAreMasked(t *testing.T) {
 
 func TestHandshakeWithoutPluginAuth(t *testing.T) {
 	caps := testCaps &^ (CapPluginAuth | CapLenencAuth | CapConnectAttrs)
-	if _, err, _, _, verdict := logIn(t, "native", "secret", PluginNative, caps); err != nil || verdict[0] != headOK {
+	if _, _, _, verdict, err := logIn(t, "native", "secret", PluginNative, caps); err != nil || verdict[0] != headOK {
 		t.Errorf("native: %v", err)
 	}
-	_, err, _, _, verdict := logIn(t, "sha2", "secret", PluginNative, caps)
+	_, _, _, verdict, err := logIn(t, "sha2", "secret", PluginNative, caps)
 	var sent *Error
 	if !errors.As(err, &sent) || sent.Code != CodeUnsupportedAuthMode || ParseError(verdict).Code != CodeUnsupportedAuthMode {
 		t.Errorf("caching_sha2: %v", err)
@@ -327,7 +327,7 @@ func TestHandshakeRaw(t *testing.T) {
 			sn, cn := tcpPair(t)
 			done := make(chan error, 1)
 			go func() {
-				_, err := testAuth(t).Handshake(context.Background(), NewConn(sn), Greeting{ServerVersion: "8", Capabilities: testCaps}, users)
+				_, err := testAuth(t).Handshake(t.Context(), NewConn(sn), Greeting{ServerVersion: "8", Capabilities: testCaps}, users)
 				_ = sn.(*net.TCPConn).CloseWrite()
 				done <- err
 			}()
@@ -412,7 +412,7 @@ func TestChangeUser(t *testing.T) {
 		{"native", "secret", "", testCaps &^ (CapPluginAuth | CapConnectAttrs), true},
 	}
 	for _, tt := range tests {
-		_, err, server, client, _ := logIn(t, "clear", "secret", PluginNative, tt.caps)
+		_, server, client, _, err := logIn(t, "clear", "secret", PluginNative, tt.caps)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -193,8 +193,6 @@ func (c *Conn) sendCommand(dst *Conn) error {
 
 // CutNUL returns b up to its first NUL, as commands with a name in them are read.
 func CutNUL(b []byte) []byte {
-	if i := bytes.IndexByte(b, 0); i >= 0 {
-		return b[:i]
-	}
-	return b
+	name, _, _ := bytes.Cut(b, []byte{0})
+	return name
 }

@@ -36,10 +36,10 @@ func appendGreeting(b []byte, g Greeting) []byte {
 	b = binary.LittleEndian.AppendUint32(b, g.ConnectionID)
 	b = append(b, g.Salt[:8]...)
 	b = append(b, 0)
-	b = binary.LittleEndian.AppendUint16(b, uint16(g.Capabilities&0xffff)) //nolint:gosec // The low half.
+	b = binary.LittleEndian.AppendUint16(b, uint16(g.Capabilities&0xffff))
 	b = append(b, g.Charset)
 	b = binary.LittleEndian.AppendUint16(b, g.Status)
-	b = binary.LittleEndian.AppendUint16(b, uint16(g.Capabilities>>16)) //nolint:gosec // The high half.
+	b = binary.LittleEndian.AppendUint16(b, uint16(g.Capabilities>>16))
 	b = append(b, saltSize+1)
 	b = append(b, make([]byte, 10)...)
 	b = append(b, g.Salt[8:saltSize]...)
@@ -61,7 +61,7 @@ func ParseGreeting(payload []byte) (Greeting, error) {
 		return Greeting{}, fmt.Errorf("greeting of protocol version %d, not 10: %w", version, ErrMalformedPacket)
 	}
 	g := Greeting{ServerVersion: string(f.bytesNUL()), ConnectionID: f.u32()}
-	salt := append([]byte(nil), f.take(8)...)
+	g.Salt = append(g.Salt, f.take(8)...)
 	f.u8()
 	g.Capabilities = uint32(f.u16())
 	g.Charset = f.u8()
@@ -80,7 +80,7 @@ func ParseGreeting(payload []byte) (Greeting, error) {
 	if f.bad {
 		return Greeting{}, fmt.Errorf("greeting: %w", ErrMalformedPacket)
 	}
-	g.Salt = append(salt, rest[:saltSize-8]...)
+	g.Salt = append(g.Salt, rest[:saltSize-8]...)
 	g.Plugin = PluginNative
 	if g.Capabilities&CapPluginAuth != 0 {
 		// Some servers forget the NUL at the end.

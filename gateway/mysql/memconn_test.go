@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"io"
 	"net"
-	"testing"
 	"time"
 )
 
@@ -43,8 +42,9 @@ func (m *memConn) Write(p []byte) (int, error) {
 	return m.out.Write(p)
 }
 
-func (*memConn) Close() error                     { return nil }
-func (*memConn) LocalAddr() net.Addr              { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 1} }
+func (*memConn) Close() error        { return nil }
+func (*memConn) LocalAddr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 1} }
+
 func (*memConn) RemoteAddr() net.Addr             { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 2} }
 func (*memConn) SetDeadline(time.Time) error      { return nil }
 func (*memConn) SetReadDeadline(time.Time) error  { return nil }
@@ -65,33 +65,6 @@ func frame(seq byte, payloads ...[]byte) []byte {
 		}
 	}
 	return b
-}
-
-// split is the reverse of frame; it fails when numbers do not run on from seq.
-func split(t *testing.T, seq byte, b []byte) [][]byte {
-	t.Helper()
-	var payloads [][]byte
-	var open []byte
-	for len(b) > 0 {
-		if len(b) < headerSize {
-			t.Fatalf("%d bytes after the last packet", len(b))
-		}
-		n := packetLength(b)
-		if b[3] != seq {
-			t.Fatalf("packet %d has number %d, want %d", len(payloads), b[3], seq)
-		}
-		seq++
-		open = append(open, b[headerSize:headerSize+n]...)
-		b = b[headerSize+n:]
-		if n < MaxFragment {
-			payloads = append(payloads, open)
-			open = nil
-		}
-	}
-	if open != nil {
-		t.Fatal("the last payload is not complete")
-	}
-	return payloads
 }
 
 func column(name string) []byte { return appendColumn(nil, Column{Name: name}) }

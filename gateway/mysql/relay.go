@@ -52,6 +52,9 @@ type Request struct {
 	Text []byte
 	// StatementID, unless 0, is the id that the client is told in the answer to COM_STMT_PREPARE.
 	StatementID uint32
+	// OnError, unless nil, may give another error to be told to the client instead of the server's. Outcome.Err stays
+	// the server's.
+	OnError func(*Error) *Error
 }
 
 // lastWordsWait is how long a backend that stopped reading has for its error, which is on its way if there is one.
@@ -66,15 +69,14 @@ const lastWordsWait = time.Second
 // backend's last ERR, then in Outcome.Err) and must be closed. After a client's error the backend is not usable any more
 // either, as the rest of a response may be in it. It is [ErrUnsupported] when nothing was sent.
 func Relay(client, backend *Conn, req Request) (Outcome, error) {
-	var out Outcome
 	cmd := &client.cmd
 	form, ok := formOf(cmd.Code)
 	if !ok || len(cmd.Payload) == 0 {
-		return out, fmt.Errorf("relay command %#x: %w", cmd.Code, ErrUnsupported)
+		return Outcome{}, fmt.Errorf("relay command %#x: %w", cmd.Code, ErrUnsupported)
 	}
 	s := &backend.scan
-	*s = scan{src: backend, dst: client, out: &backend.outcome, pos: backend.r, first: true, stmtID: req.StatementID}
-	*s.out = out
+	*s = scan{src: backend, dst: client, out: &backend.outcome, pos: backend.r, first: true, stmtID: req.StatementID, onError: req.OnError}
+	*s.out = Outcome{}
 	err := s.upload(req.Text)
 	if err == nil {
 		err = s.response(form)

@@ -9,16 +9,16 @@ import (
 )
 
 // exchange relays one command between two scripted connections.
-func exchange(t testing.TB, caps, clientCaps uint32, command, response []byte, req Request, chunk int) (Outcome, error, []byte, []byte) {
+func exchange(t *testing.T, caps uint32, command, response []byte, req Request, chunk int) (out Outcome, sent, got []byte, err error) {
 	t.Helper()
 	cn, bn := &memConn{in: command, chunk: chunk}, &memConn{in: response, chunk: chunk}
 	client, backend := NewConn(cn), NewConn(bn)
-	client.Capabilities, backend.Capabilities = clientCaps, caps
+	client.Capabilities, backend.Capabilities = caps&^CapSessionTrack, caps
 	if _, err := client.ReadCommand(); err != nil {
 		t.Fatalf("read the command: %v", err)
 	}
-	out, err := Relay(client, backend, req)
-	return out, err, bn.out.Bytes(), cn.out.Bytes()
+	out, err = Relay(client, backend, req)
+	return out, bn.out.Bytes(), cn.out.Bytes(), err
 }
 
 func okPacket(ok OK) []byte { return appendOK(nil, headOK, ok) }
@@ -92,7 +92,8 @@ func TestRelayResponses(t *testing.T) {
 			name: "multi-results up to an error", command: []byte("\x03x"),
 			response: [][]byte{
 				okPacket(OK{Status: more}),
-				{1}, column("a"), appendEOF(nil, more, 0), row("1"), appendEOF(nil, more, 0),
+				{1},
+				column("a"), appendEOF(nil, more, 0), row("1"), appendEOF(nil, more, 0),
 				errPacket,
 			},
 			check: func(o Outcome) bool { return o.Results == 3 && o.Err != nil },
@@ -100,8 +101,10 @@ func TestRelayResponses(t *testing.T) {
 		{
 			name: "multi-results under DEPRECATE_EOF", command: []byte("\x03x"), caps: CapDeprecateEOF,
 			response: [][]byte{
-				{1}, column("a"), row("1"), appendOK(nil, headEOF, OK{Status: more}),
-				{1}, column("a"), appendOK(nil, headEOF, OK{Status: more}),
+				{1},
+				column("a"), row("1"), appendOK(nil, headEOF, OK{Status: more}),
+				{1},
+				column("a"), appendOK(nil, headEOF, OK{Status: more}),
 				okPacket(OK{AffectedRows: 5}),
 			},
 			check: func(o Outcome) bool { return o.Results == 3 && o.AffectedRows == 5 },
@@ -190,7 +193,7 @@ func TestRelayResponses(t *testing.T) {
 	for _, tt := range tests {
 		for _, chunk := range []int{0, 1, 7} {
 			t.Run(tt.name, func(t *testing.T) {
-				out, err, sent, got := exchange(t, tt.caps, tt.caps&^CapSessionTrack, frame(0, tt.command), frame(1, tt.response...), Request{StatementID: tt.statementT}, chunk)
+				out, sent, got, err := exchange(t, tt.caps, frame(0, tt.command), frame(1, tt.response...), Request{StatementID: tt.statementT}, chunk)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -208,6 +211,35 @@ func TestRelayResponses(t *testing.T) {
 					t.Errorf("outcome %+v", out)
 				}
 			})
+		}
+	}
+}
+
+func TestRelayReplacesError(t *testing.T) {
+	interrupted := frame(1, appendErr(nil, NewError(1317, "70100", "Query execution was interrupted")))
+	rows := append(append(append(frame(1, []byte{1}), frame(2, column("a"))...), frame(3, appendEOF(nil, 2, 0))...), frame(4, row("1"))...)
+	late := frame(5, appendErr(nil, NewError(1317, "70100", "Query execution was interrupted")))
+	other := NewError(1907, "HY000", "too slow")
+	tests := []struct {
+		name     string
+		response []byte
+		want     []byte
+	}{
+		{"alone", interrupted, frame(1, appendErr(nil, other))},
+		{"after rows", append(bytes.Clone(rows), late...), append(bytes.Clone(rows), frame(5, appendErr(nil, other))...)},
+	}
+	for _, tt := range tests {
+		for _, chunk := range []int{1, 7, 1 << 20} {
+			req := Request{OnError: func(e *Error) *Error {
+				if e.Code == 1317 {
+					return other
+				}
+				return e
+			}}
+			out, _, got, err := exchange(t, 0, frame(0, []byte("\x03SELECT SLEEP(9)")), bytes.Clone(tt.response), req, chunk)
+			if err != nil || out.Err == nil || out.Err.Code != 1317 || !bytes.Equal(got, tt.want) {
+				t.Errorf("%s, chunks of %d: %v, %v, client got %q, want %q", tt.name, chunk, out.Err, err, got, tt.want)
+			}
 		}
 	}
 }
@@ -271,7 +303,7 @@ func TestRelaySizes(t *testing.T) {
 		command[0] = ComQuery
 		value := bytes.Repeat([]byte("v"), size)
 		response := frame(byte(len(frame(0, command))-len(command))/headerSize, []byte{1}, column("a"), appendEOF(nil, 2, 0), value, appendEOF(nil, 2, 0))
-		out, err, sent, got := exchange(t, 0, 0, frame(0, command), response, Request{}, 0)
+		out, sent, got, err := exchange(t, 0, frame(0, command), response, Request{}, 0)
 		if err != nil || out.Rows != 1 {
 			t.Fatalf("size %d: %v, %+v", size, err, out)
 		}
@@ -282,13 +314,13 @@ func TestRelaySizes(t *testing.T) {
 }
 
 func TestRelayGathered(t *testing.T) {
-	for _, size := range []int{100, 40_000, MaxFragment, MaxFragment + 70_000, 2 * MaxFragment} {
-		for _, limit := range []int{1000, 50_000, MaxFragment, MaxFragment + 5, 3 * MaxFragment} {
+	for _, size := range []int{100, 40_000, MaxFragment, MaxFragment + 70_000} {
+		for _, limit := range []int{1000, 50_000, MaxFragment, MaxFragment + 5, 2 * MaxFragment} {
 			command := make([]byte, size)
 			command[0], command[size-1] = ComQuery, 9
 			cn := &memConn{in: append(frame(0, command), frame(0, []byte{ComPing})...), chunk: 100_000}
 			fragments := byte(size/MaxFragment + 1)
-			client, backend := NewConn(cn), NewConn(&memConn{in: frame(fragments, okPacket(OK{}))})
+			client := NewConn(cn)
 			cmd, err := client.ReadCommand()
 			if err != nil {
 				t.Fatal(err)
@@ -300,8 +332,7 @@ func TestRelayGathered(t *testing.T) {
 				t.Errorf("size %d, limit %d: payload of %d bytes", size, limit, len(cmd.Payload))
 			}
 			bn := &memConn{in: frame(fragments, okPacket(OK{}))}
-			backend = NewConn(bn)
-			if _, err := Relay(client, backend, Request{}); err != nil {
+			if _, err := Relay(client, NewConn(bn), Request{}); err != nil {
 				t.Fatalf("size %d, limit %d: %v", size, limit, err)
 			}
 			if !bytes.Equal(bn.out.Bytes(), frame(0, command)) {
@@ -326,7 +357,7 @@ func TestRelayRewritten(t *testing.T) {
 		rewritten := append([]byte{ComQuery}, text...)
 		was, now := byte(tt.was/MaxFragment+1), byte((tt.text+1)/MaxFragment+1)
 		response := [][]byte{{1}, column("a"), appendEOF(nil, 2, 0), row("1"), appendEOF(nil, 2, 0)}
-		_, err, sent, got := exchange(t, 0, 0, frame(0, command), frame(now, response...), Request{Text: text}, 0)
+		_, sent, got, err := exchange(t, 0, frame(0, command), frame(now, response...), Request{Text: text}, 0)
 		if err != nil {
 			t.Fatalf("%+v: %v", tt, err)
 		}
@@ -363,7 +394,7 @@ func TestRelayBroken(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			out, err, _, _ := exchange(t, 0, 0, frame(0, []byte("\x03x")), tt.response, Request{}, 0)
+			out, _, _, err := exchange(t, 0, frame(0, []byte("\x03x")), tt.response, Request{}, 0)
 			var side *SideError
 			if !errors.As(err, &side) || side.Side != SideBackend {
 				t.Fatalf("error %v", err)
@@ -416,9 +447,41 @@ func TestRelayBroken(t *testing.T) {
 	})
 }
 
+func TestRelayAgainElsewhere(t *testing.T) {
+	farewell := frame(0, appendErr(nil, NewError(4031, "HY000", "Timeout")))
+	for name, first := range map[string]*memConn{
+		"hung up":       {},
+		"said farewell": {in: farewell},
+		"takes nothing": {writeErr: io.ErrClosedPipe},
+	} {
+		for _, size := range []int{20, bufferSize - headerSize, 100_000} {
+			command := bytes.Repeat([]byte{ComQuery}, size)
+			cn := &memConn{in: frame(0, command)}
+			client := NewConn(cn)
+			cmd, err := client.ReadCommand()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := client.Gather(size); err != nil {
+				t.Fatal(err)
+			}
+			if out, err := Relay(client, NewConn(first), Request{}); err == nil || out.FirstByteSent || !cmd.Replayable() {
+				t.Fatalf("%s: %v, %+v", name, err, out)
+			}
+			second := &memConn{in: frame(1, okPacket(OK{}))}
+			if _, err := Relay(client, NewConn(second), Request{}); err != nil {
+				t.Errorf("%s: again: %v", name, err)
+			}
+			if !bytes.Equal(second.out.Bytes(), frame(0, command)) || !bytes.Equal(cn.out.Bytes(), frame(1, okPacket(OK{}))) {
+				t.Errorf("%s: the second server or the client got something else", name)
+			}
+		}
+	}
+}
+
 func TestRelayUnsupported(t *testing.T) {
 	for _, command := range [][]byte{{}, {ComSleep}, {ComBinlogDump}, {ComRegisterReplica}, {ComChangeUser}, {ComDaemon}, {0xfa}} {
-		_, err, sent, got := exchange(t, 0, 0, frame(0, command), nil, Request{}, 0)
+		_, sent, got, err := exchange(t, 0, frame(0, command), nil, Request{}, 0)
 		if !errors.Is(err, ErrUnsupported) || len(sent)+len(got) > 0 {
 			t.Errorf("command %v: %v, %d bytes", command, err, len(sent)+len(got))
 		}
@@ -489,13 +552,13 @@ func BenchmarkRelayTenThousandRows(b *testing.B) {
 
 // FuzzRelay answers commands with arbitrary bytes, of a server and of a client that is asked for a file.
 func FuzzRelay(f *testing.F) {
-	f.Add(byte(ComQuery), uint32(0), frame(1, okPacket(OK{Info: "x"})), []byte{}, uint8(0))
-	f.Add(byte(ComQuery), CapDeprecateEOF, frame(1, []byte{1}, column("a"), row("1"), appendOK(nil, headEOF, OK{})), []byte{}, uint8(3))
-	f.Add(byte(ComQuery), CapSessionTrack, frame(1, trackedOK(headOK, StatusSessionStateChanged, "i", trackEntry(trackSchema, "s"))), []byte{}, uint8(0))
-	f.Add(byte(ComQuery), uint32(0), frame(1, []byte{headInfile, 'f'}), frame(2, []byte("abc"), nil), uint8(1))
-	f.Add(byte(ComStmtPrepare), uint32(0), frame(1, []byte{0, 9, 0, 0, 0, 1, 0, 2, 0, 0, 3, 0}, column("?")), []byte{}, uint8(0))
-	f.Add(byte(ComFieldList), uint32(0), frame(1, column("?"), appendEOF(nil, 0, 0)), []byte{}, uint8(0))
-	f.Add(byte(ComStatistics), uint32(0), frame(1, appendErr(nil, NewError(1, "HY000", ""))), []byte{}, uint8(0))
+	f.Add(ComQuery, uint32(0), frame(1, okPacket(OK{Info: "x"})), []byte{}, uint8(0))
+	f.Add(ComQuery, CapDeprecateEOF, frame(1, []byte{1}, column("a"), row("1"), appendOK(nil, headEOF, OK{})), []byte{}, uint8(3))
+	f.Add(ComQuery, CapSessionTrack, frame(1, trackedOK(headOK, StatusSessionStateChanged, "i", trackEntry(trackSchema, "s"))), []byte{}, uint8(0))
+	f.Add(ComQuery, uint32(0), frame(1, []byte{headInfile, 'f'}), frame(2, []byte("abc"), nil), uint8(1))
+	f.Add(ComStmtPrepare, uint32(0), frame(1, []byte{0, 9, 0, 0, 0, 1, 0, 2, 0, 0, 3, 0}, column("?")), []byte{}, uint8(0))
+	f.Add(ComFieldList, uint32(0), frame(1, column("?"), appendEOF(nil, 0, 0)), []byte{}, uint8(0))
+	f.Add(ComStatistics, uint32(0), frame(1, appendErr(nil, NewError(1, "HY000", ""))), []byte{}, uint8(0))
 	f.Fuzz(func(t *testing.T, code byte, caps uint32, response, file []byte, chunk uint8) {
 		cn := &memConn{in: append(frame(0, []byte{code, 'x'}), file...), chunk: int(chunk)}
 		bn := &memConn{in: response, chunk: int(chunk)}

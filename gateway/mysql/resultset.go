@@ -70,7 +70,7 @@ func appendColumn(b []byte, col Column) []byte {
 	b = append(b, 0)    // Original name.
 	b = append(b, 0x0c) // Length of the fixed fields that follow.
 	b = append(b, charset, 0)
-	b = binary.LittleEndian.AppendUint32(b, uint32(length)) //nolint:gosec // A length is not negative.
+	b = binary.LittleEndian.AppendUint32(b, uint32(length))
 	b = append(b, kind)
 	b = binary.LittleEndian.AppendUint16(b, flags)
 	return append(b, 0, 0, 0) // Decimals and filler.

@@ -21,6 +21,7 @@ type scan struct {
 	shift    byte // What makes it the client's number.
 	first    bool // No packet was looked at yet.
 	stmtID   uint32
+	onError  func(*Error) *Error
 }
 
 func backendError(op string, err error) error {
@@ -208,7 +209,7 @@ func (s *scan) results() error {
 			return err
 		}
 		s.out.Results++
-		if s.out.Err != nil || s.out.Status&StatusMoreResultsExists == 0 {
+		if s.failed() || s.out.Status&StatusMoreResultsExists == 0 {
 			return nil
 		}
 	}
@@ -262,8 +263,11 @@ func (s *scan) definitions(n uint64) (done bool, err error) {
 	if err := s.terminal(length, head); err != nil {
 		return false, err
 	}
-	return s.out.Err != nil || s.out.Status&StatusCursorExists != 0, nil
+	return s.failed() || s.out.Status&StatusCursorExists != 0, nil
 }
+
+// failed says that an ERR ended the response.
+func (s *scan) failed() bool { return s.out.Err != nil }
 
 func (s *scan) deprecateEOF() bool { return s.src.Capabilities&CapDeprecateEOF != 0 }
 
@@ -348,7 +352,7 @@ func (s *scan) prepared() error {
 		if _, err := s.definitions(uint64(n)); err != nil {
 			return err
 		}
-		if s.out.Err != nil {
+		if s.failed() {
 			return nil
 		}
 	}
@@ -411,6 +415,27 @@ func (s *scan) noFile() error {
 	return nil
 }
 
+// replaceError sends another error in the place of the one at pos.
+func (s *scan) replaceError(length int, other *Error) error {
+	seq := s.src.buf[s.pos+3]
+	if err := s.flush(); err != nil {
+		return err
+	}
+	dst := s.dst
+	s.dst = nil // The original is walked over unseen.
+	err := s.skip(headerSize + length)
+	if err == nil {
+		err = s.flush()
+	}
+	s.dst = dst
+	if err != nil {
+		return err
+	}
+	dst.seq = seq
+	dst.out = dst.packet(dst.out[:0], func(b []byte) []byte { return appendErr(b, other) })
+	return s.send(dst.out)
+}
+
 // terminal reads the OK, EOF or ERR at pos into the outcome and walks over it.
 func (s *scan) terminal(length int, head byte) error {
 	switch {
@@ -426,6 +451,11 @@ func (s *scan) terminal(length int, head byte) error {
 		}
 		s.out.Err = ParseError(s.src.buf[s.pos+headerSize : s.pos+headerSize+n])
 		s.out.StatusKnown = false
+		if s.onError != nil && s.dst != nil {
+			if other := s.onError(s.out.Err); other != s.out.Err {
+				return s.replaceError(length, other)
+			}
+		}
 		return s.skip(headerSize + length)
 	case head == headEOF && length <= 5:
 		if err := s.have(headerSize + length); err != nil {
@@ -545,11 +575,8 @@ func (s *scan) strip(payload []byte, changed bool) (int, error) {
 func (s *scan) lastWords() *Error {
 	length, head, err := s.header()
 	if err != nil {
-		var told *Error
-		if errors.As(err, &told) {
-			return told
-		}
-		return nil
+		told, _ := errors.AsType[*Error](err)
+		return told
 	}
 	if head != headErr || length < 3 {
 		return nil

@@ -8,8 +8,8 @@ import (
 
 // nativeScramble answers a challenge for mysql_native_password, given SHA1(password).
 func nativeScramble(salt []byte, stage1 [sha1.Size]byte) []byte {
-	stage2 := sha1.Sum(stage1[:]) //nolint:gosec // As above.
-	mask := sha1.Sum(append(append([]byte(nil), salt...), stage2[:]...))
+	stage2 := sha1.Sum(stage1[:])                                        //nolint:gosec // As above.
+	mask := sha1.Sum(append(append([]byte(nil), salt...), stage2[:]...)) //nolint:gosec // As above.
 	subtle.XORBytes(mask[:], mask[:], stage1[:])
 	return mask[:]
 }

@@ -32,7 +32,8 @@ type Server struct {
 	dir  string
 	args []string
 	cmd  *exec.Cmd
-	done chan error // Yields the exit of cmd once.
+	done chan struct{} // Closed when cmd has ended.
+	exit error         // How it ended.
 	log  *bytes.Buffer
 }
 
@@ -48,23 +49,23 @@ func Installed() bool {
 
 // Start starts a server with further arguments, for instance "--server-id=1", "--log-bin", "--read-only", and stops it
 // when the test ends. It skips the test where MariaDB is not installed.
-func Start(t testing.TB, args ...string) *Server {
-	t.Helper()
+func Start(tb testing.TB, args ...string) *Server {
+	tb.Helper()
 	if !Installed() {
-		t.Skip("mariadbd is not installed: needs Debian's mariadb-server, or another with mariadb-install-db on PATH")
+		tb.Skip("mariadbd is not installed: needs Debian's mariadb-server, or another with mariadb-install-db on PATH")
 	}
-	// A socket's path must be short, which t.TempDir's often is not.
-	dir, err := os.MkdirTemp("", "mariadb")
+	// A socket's path must be short, which that of TempDir often is not.
+	dir, err := os.MkdirTemp("", "mariadb") //nolint:usetesting // As said.
 	if err != nil {
-		t.Fatalf("make a data directory: %v", err)
+		tb.Fatalf("make a data directory: %v", err)
 	}
-	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	tb.Cleanup(func() { _ = os.RemoveAll(dir) })
 	s := &Server{dir: dir, args: args, Socket: filepath.Join(dir, "s.sock")}
-	s.install(t)
-	s.Port = freePort(t)
+	s.install(tb)
+	s.Port = freePort(tb)
 	s.Addr = net.JoinHostPort("127.0.0.1", strconv.Itoa(s.Port))
-	s.Restart(t)
-	t.Cleanup(func() { s.stop(t) })
+	s.Restart(tb)
+	tb.Cleanup(func() { s.stop(tb) })
 	return s
 }
 
@@ -74,25 +75,25 @@ func (s *Server) DSN(schema string) string {
 }
 
 // Exec runs statements as root, one after another on one connection.
-func (s *Server) Exec(t testing.TB, statements ...string) {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), startWait)
+func (s *Server) Exec(tb testing.TB, statements ...string) {
+	tb.Helper()
+	ctx, cancel := context.WithTimeout(tb.Context(), startWait)
 	defer cancel()
 	conn, err := s.DB.Conn(ctx)
 	if err != nil {
-		t.Fatalf("connect to %s: %v", s.Addr, err)
+		tb.Fatalf("connect to %s: %v", s.Addr, err)
 	}
 	defer func() { _ = conn.Close() }()
 	for _, statement := range statements {
 		if _, err := conn.ExecContext(ctx, statement); err != nil {
-			t.Fatalf("%s: %v", statement, err)
+			tb.Fatalf("%s: %v", statement, err)
 		}
 	}
 }
 
 // Kill ends the server as a crash would, and waits until it is gone.
-func (s *Server) Kill(t testing.TB) {
-	t.Helper()
+func (s *Server) Kill(tb testing.TB) {
+	tb.Helper()
 	if s.cmd == nil {
 		return
 	}
@@ -102,8 +103,8 @@ func (s *Server) Kill(t testing.TB) {
 }
 
 // Restart starts the server on its old port and data, after Kill.
-func (s *Server) Restart(t testing.TB) {
-	t.Helper()
+func (s *Server) Restart(tb testing.TB) {
+	tb.Helper()
 	args := append([]string{
 		"--no-defaults", "--datadir=" + s.dir + "/data", "--socket=" + s.Socket, "--pid-file=" + s.dir + "/pid",
 		"--bind-address=127.0.0.1", "--port=" + strconv.Itoa(s.Port), "--skip-name-resolve",
@@ -115,24 +116,27 @@ func (s *Server) Restart(t testing.TB) {
 	s.cmd = exec.Command("mariadbd", append(args, s.args...)...) //nolint:gosec,noctx // The server outlives any context; stop ends it.
 	s.cmd.Stdout, s.cmd.Stderr = s.log, s.log
 	if err := s.cmd.Start(); err != nil {
-		t.Fatalf("start mariadbd: %v", err)
+		tb.Fatalf("start mariadbd: %v", err)
 	}
-	s.done = make(chan error, 1)
-	go func(cmd *exec.Cmd, done chan<- error) { done <- cmd.Wait() }(s.cmd, s.done)
-	s.awaitReady(t)
+	s.done = make(chan struct{})
+	go func(cmd *exec.Cmd, done chan struct{}) {
+		defer close(done)
+		s.exit = cmd.Wait()
+	}(s.cmd, s.done)
+	s.awaitReady(tb)
 }
 
-func (s *Server) awaitReady(t testing.TB) {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), startWait)
+func (s *Server) awaitReady(tb testing.TB) {
+	tb.Helper()
+	ctx, cancel := context.WithTimeout(tb.Context(), startWait)
 	defer cancel()
 	if s.DB == nil {
 		db, err := sql.Open("mysql", s.DSN(""))
 		if err != nil {
-			t.Fatalf("open %s: %v", s.Addr, err)
+			tb.Fatalf("open %s: %v", s.Addr, err)
 		}
 		s.DB = db
-		t.Cleanup(func() { _ = db.Close() })
+		tb.Cleanup(func() { _ = db.Close() })
 	}
 	poll := time.NewTicker(50 * time.Millisecond)
 	defer poll.Stop()
@@ -142,20 +146,20 @@ func (s *Server) awaitReady(t testing.TB) {
 			return
 		}
 		select {
-		case err := <-s.done:
+		case <-s.done:
 			s.cmd = nil
-			t.Fatalf("mariadbd ended: %v\n%s", err, s.log)
+			tb.Fatalf("mariadbd ended: %v\n%s", s.exit, s.log)
 		case <-ctx.Done():
-			s.stop(t)
-			t.Fatalf("mariadbd is not ready after %v\n%s", startWait, s.log)
+			s.stop(tb)
+			tb.Fatalf("mariadbd is not ready after %v\n%s", startWait, s.log)
 		case <-poll.C:
 		}
 	}
 }
 
 // stop shuts the server down, by force if it takes too long.
-func (s *Server) stop(t testing.TB) {
-	t.Helper()
+func (s *Server) stop(tb testing.TB) {
+	tb.Helper()
 	if s.cmd == nil {
 		return
 	}
@@ -164,18 +168,18 @@ func (s *Server) stop(t testing.TB) {
 	case <-s.done:
 		s.cmd = nil
 	case <-time.After(stopWait):
-		s.Kill(t)
+		s.Kill(tb)
 	}
 }
 
 // install makes the data directory.
-func (s *Server) install(t testing.TB) {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), startWait)
+func (s *Server) install(tb testing.TB) {
+	tb.Helper()
+	ctx, cancel := context.WithTimeout(tb.Context(), startWait)
 	defer cancel()
 	init := "CREATE USER IF NOT EXISTS root@'127.0.0.1';GRANT ALL ON *.* TO root@'127.0.0.1' WITH GRANT OPTION;\n"
 	if err := os.WriteFile(s.dir+"/init.sql", []byte(init), 0o600); err != nil {
-		t.Fatalf("write the init file: %v", err)
+		tb.Fatalf("write the init file: %v", err)
 	}
 	args := append([]string{
 		"--no-defaults", "--datadir=" + s.dir + "/data", "--auth-root-authentication-method=normal", "--skip-test-db",
@@ -183,7 +187,7 @@ func (s *Server) install(t testing.TB) {
 	}, userArg()...)
 	out, err := exec.CommandContext(ctx, "mariadb-install-db", args...).CombinedOutput() //nolint:gosec // Fixed arguments.
 	if err != nil {
-		t.Fatalf("mariadb-install-db: %v\n%s", err, out)
+		tb.Fatalf("mariadb-install-db: %v\n%s", err, out)
 	}
 }
 
@@ -196,11 +200,11 @@ func userArg() []string {
 }
 
 // freePort finds a port that nobody listens on.
-func freePort(t testing.TB) int {
-	t.Helper()
-	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+func freePort(tb testing.TB) int {
+	tb.Helper()
+	l, err := (&net.ListenConfig{}).Listen(tb.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
-		t.Fatalf("find a free port: %v", err)
+		tb.Fatalf("find a free port: %v", err)
 	}
 	defer func() { _ = l.Close() }()
 	return l.Addr().(*net.TCPAddr).Port

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha1"
 	"database/sql"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -21,6 +22,26 @@ import (
 	"github.com/pointsman/pointsman/gateway/mysql"
 	"github.com/pointsman/pointsman/gateway/mysqltest"
 )
+
+// TestLive runs its parts against one MariaDB.
+func TestLive(t *testing.T) {
+	s := startServer(t)
+	for _, part := range []struct {
+		name string
+		run  func(*testing.T, *mysqltest.Server)
+	}{
+		{"SameAsDirect", liveSameAsDirect},
+		{"Sizes", liveSizes},
+		{"BackendConn", liveBackendConn},
+		{"Commands", liveCommands},
+		{"KillQuery", liveKillQuery},
+		{"Clients", liveClients},
+		{"ClientGoesAway", liveClientGoesAway},
+		{"StatementTooLarge", liveStatementTooLarge},
+	} {
+		t.Run(part.name, func(t *testing.T) { part.run(t, s) })
+	}
+}
 
 // startServer starts a MariaDB with a user "app" who has every right and the password "secret".
 func startServer(t *testing.T) *mysqltest.Server {
@@ -41,7 +62,7 @@ func startRelay(t *testing.T, s *mysqltest.Server, cred mysql.Credential, track 
 	}
 	find := func(user string) (mysql.Credential, bool) { return cred, user == "app" }
 	return serve(t, func(nc net.Conn) {
-		ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 		defer cancel()
 		client := mysql.NewConn(nc)
 		client.SetWriteTimeout(time.Minute)
@@ -144,9 +165,9 @@ func rowsOf(db *sql.DB, query string, args ...any) (all []string, err error) {
 	}
 }
 
-// TestLiveSameAsDirect runs one script directly and through the relay, for each way of logging in.
-func TestLiveSameAsDirect(t *testing.T) {
-	s := startServer(t)
+// liveSameAsDirect runs one script directly and through the relay, for each way of logging in.
+func liveSameAsDirect(t *testing.T, s *mysqltest.Server) {
+	t.Helper()
 	stage1 := sha1.Sum([]byte("secret"))
 	native := fmt.Sprintf("*%X", sha1.Sum(stage1[:]))
 	file := filepath.Join(t.TempDir(), "rows.txt")
@@ -204,8 +225,8 @@ func TestLiveSameAsDirect(t *testing.T) {
 	}
 }
 
-func TestLiveSizes(t *testing.T) {
-	s := startServer(t)
+func liveSizes(t *testing.T, s *mysqltest.Server) {
+	t.Helper()
 	addr := startRelay(t, s, mysql.ParseCredential("secret"), true)
 	db := open(t, addr, "")
 	for size := 16777210; size <= 16777216; size++ {
@@ -231,9 +252,10 @@ func TestLiveSizes(t *testing.T) {
 	}
 }
 
-func TestLiveStatementTooLarge(t *testing.T) {
-	s := startServer(t)
+func liveStatementTooLarge(t *testing.T, s *mysqltest.Server) {
+	t.Helper()
 	s.Exec(t, "SET GLOBAL max_allowed_packet = 1048576")
+	defer s.Exec(t, "SET GLOBAL max_allowed_packet = 67108864")
 	addr := startRelay(t, s, mysql.ParseCredential("secret"), false)
 	for _, to := range []string{s.Addr, addr} {
 		db := open(t, to, "")
@@ -247,14 +269,15 @@ func TestLiveStatementTooLarge(t *testing.T) {
 		default:
 			t.Logf("%s: %v", to, err)
 		}
-		if err := db.PingContext(t.Context()); err != nil {
+		// The connection is closed after that error, the server is well.
+		if err := open(t, to, "").PingContext(t.Context()); err != nil {
 			t.Errorf("%s: afterwards %v", to, err)
 		}
 	}
 }
 
-func TestLiveBackendConn(t *testing.T) {
-	s := startServer(t)
+func liveBackendConn(t *testing.T, s *mysqltest.Server) {
+	t.Helper()
 	stage1 := sha1.Sum([]byte("secret"))
 	for name, secret := range map[string]mysql.Secret{"password": mysql.ClearSecret("secret"), "proof": mysql.NativeSecret(stage1)} {
 		for _, flags := range []uint32{0, mysql.CapDeprecateEOF | mysql.CapMultiStatements | mysql.CapMultiResults} {
@@ -315,8 +338,81 @@ func TestLiveBackendConn(t *testing.T) {
 	}
 }
 
-func TestLiveKillQuery(t *testing.T) {
-	s := startServer(t)
+// liveCommands sends every kind of command that can be relayed, whose responses must end where the server ends them.
+func liveCommands(t *testing.T, s *mysqltest.Server) {
+	t.Helper()
+	for _, flags := range []uint32{0, mysql.CapDeprecateEOF | mysql.CapPSMultiResults | mysql.CapMultiResults} {
+		b, err := Dial(t.Context(), Target{Addr: s.Addr, User: "app", Secret: mysql.ClearSecret("secret"), DB: "shop", ClientFlags: flags, ConnectTimeout: 10 * time.Second})
+		if err != nil {
+			t.Fatal(err)
+		}
+		do := func(code byte, arg string) mysql.Outcome {
+			t.Helper()
+			out, err := b.Conn.Exec(code, []byte(arg))
+			if err != nil {
+				t.Errorf("flags %#x, command %#x: %v", flags, code, err)
+			}
+			if !b.Alive() {
+				t.Errorf("flags %#x, command %#x: more came than was read", flags, code)
+			}
+			return out
+		}
+		do(mysql.ComStatistics, "")
+		do(mysql.ComProcessInfo, "")
+		do(mysql.ComDebug, "")
+		do(mysql.ComSetOption, "\x00\x00")
+		if out := do(mysql.ComFieldList, "t\x00"); out.Rows != 6 {
+			t.Errorf("field list: %+v", out)
+		}
+		if p := do(mysql.ComStmtPrepare, "INSERT INTO t (s, b) VALUES (?, ?)").Prepared; p.Params != 2 || p.Columns != 0 {
+			t.Errorf("prepare an insert: %+v", p)
+		}
+		p := do(mysql.ComStmtPrepare, "SELECT seq, ? FROM seq_1_to_25").Prepared
+		if !p.OK || p.Params != 1 || p.Columns != 2 {
+			t.Errorf("prepare: %+v", p)
+		}
+		id := string(binary.LittleEndian.AppendUint32(nil, p.ID))
+		do(mysql.ComStmtSendLongData, id+"\x00\x00long ")
+		do(mysql.ComStmtSendLongData, id+"\x00\x00data")
+		const params = "\x01\x00\x00\x00\x00\x01\xfd\x00"
+		if out := do(mysql.ComStmtExecute, id+"\x00"+params); out.Rows != 25 {
+			t.Errorf("execute: %+v", out)
+		}
+		do(mysql.ComStmtReset, id)
+		out := do(mysql.ComStmtExecute, id+"\x01\x01\x00\x00\x00\x00\x01\xfd\x00\x01x")
+		if out.Status&mysql.StatusCursorExists == 0 || out.Rows != 0 {
+			t.Errorf("open a cursor: %+v", out)
+		}
+		for i, want := range []uint64{20, 5} {
+			out := do(mysql.ComStmtFetch, id+"\x14\x00\x00\x00")
+			if out.Rows != want || i == 1 && out.Status&mysql.StatusLastRowSent == 0 {
+				t.Errorf("fetch %d: %+v", i, out)
+			}
+		}
+		do(mysql.ComStmtClose, id)
+		if _, err := b.Conn.Exec(mysql.ComStmtExecute, []byte(id+"\x00"+params)); err == nil {
+			t.Error("execute after close succeeded")
+		}
+		do(mysql.ComPing, "")
+		if flags&mysql.CapMultiResults != 0 {
+			do(mysql.ComQuery, "CREATE OR REPLACE PROCEDURE p() BEGIN SELECT 1; SELECT 2, 3; END")
+			if out := do(mysql.ComQuery, "CALL p()"); out.Results != 3 || out.Rows != 2 {
+				t.Errorf("call: %+v", out)
+			}
+			p := do(mysql.ComStmtPrepare, "CALL p()").Prepared
+			if out := do(mysql.ComStmtExecute, string(binary.LittleEndian.AppendUint32(nil, p.ID))+"\x00\x01\x00\x00\x00"); out.Results != 3 || out.Rows != 2 {
+				t.Errorf("execute a call: %+v", out)
+			}
+		}
+		do(mysql.ComResetConnection, "")
+		if err := b.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func liveKillQuery(t *testing.T, s *mysqltest.Server) {
+	t.Helper()
 	target := Target{Addr: s.Addr, User: "app", Secret: mysql.ClearSecret("secret"), ConnectTimeout: 10 * time.Second}
 	b, err := Dial(t.Context(), target)
 	if err != nil {
@@ -325,7 +421,7 @@ func TestLiveKillQuery(t *testing.T) {
 	defer func() { _ = b.Close() }()
 	done := make(chan error, 1)
 	go func() {
-		_, err := b.Exec(context.Background(), "SELECT SLEEP(60) FROM mysql.user")
+		_, err := b.Exec(t.Context(), "SELECT SLEEP(60) FROM mysql.user")
 		done <- err
 	}()
 	deadline := time.Now().Add(20 * time.Second)
@@ -350,9 +446,9 @@ func TestLiveKillQuery(t *testing.T) {
 	}
 }
 
-// TestLiveClients runs real clients through the relay.
-func TestLiveClients(t *testing.T) {
-	s := startServer(t)
+// liveClients runs real clients through the relay.
+func liveClients(t *testing.T, s *mysqltest.Server) {
+	t.Helper()
 	host, port, err := net.SplitHostPort(startRelay(t, s, mysql.ParseCredential(sha2OfSecret), true))
 	if err != nil {
 		t.Fatal(err)
@@ -419,8 +515,8 @@ c.close()`
 // sha2OfSecret is a caching_sha2_password hash of "secret".
 const sha2OfSecret = "$A$005$abcdefghijklmnopqrstYy1cVJ5jT.fk4HyAGlowRhOkI55As4SAesbspXHQvFD"
 
-func TestLiveClientGoesAway(t *testing.T) {
-	s := startServer(t)
+func liveClientGoesAway(t *testing.T, s *mysqltest.Server) {
+	t.Helper()
 	addr := startRelay(t, s, mysql.ParseCredential("secret"), false)
 	nc, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", addr)
 	if err != nil {

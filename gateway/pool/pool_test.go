@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha1"
+	"database/sql"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"net"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -23,7 +25,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // newAuth makes the tests' one Authenticator: its key takes a while.
 var newAuth = sync.OnceValues(mysql.NewAuthenticator)
 
-func testAuth(t testing.TB) *mysql.Authenticator {
+func testAuth(t *testing.T) *mysql.Authenticator {
 	t.Helper()
 	a, err := newAuth()
 	if err != nil {
@@ -33,7 +35,7 @@ func testAuth(t testing.TB) *mysql.Authenticator {
 }
 
 // serve accepts connections until the test ends and hands each to f, which owns it.
-func serve(t testing.TB, f func(net.Conn)) (addr string) {
+func serve(t *testing.T, f func(net.Conn)) (addr string) {
 	t.Helper()
 	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
@@ -108,14 +110,14 @@ func users(user string) (mysql.Credential, bool) {
 const serverCaps = mysql.BaseCapabilities | mysql.MirroredCapabilities | mysql.CapSessionTrack
 
 // fakeServer logs clients in and answers pings. It tells of each login.
-func fakeServer(t testing.TB, caps uint32) (addr string, logins <-chan *mysql.Login, taps <-chan *tap) {
+func fakeServer(t *testing.T, caps uint32) (addr string, logins <-chan *mysql.Login, taps <-chan *tap) {
 	t.Helper()
 	l, c := make(chan *mysql.Login, 10), make(chan *tap, 10)
 	a := testAuth(t)
 	addr = serve(t, func(nc net.Conn) {
 		tapped := &tap{Conn: nc}
 		conn := mysql.NewConn(tapped)
-		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 		defer cancel()
 		login, err := a.Handshake(ctx, conn, mysql.Greeting{ServerVersion: "8.0.99-fake", ConnectionID: 77, Capabilities: caps, Charset: 255}, users)
 		if err != nil {
@@ -334,7 +336,7 @@ func TestAlive(t *testing.T) {
 	defer close(stay)
 	addr := serve(t, func(nc net.Conn) {
 		conn := mysql.NewConn(nc)
-		if _, err := a.Handshake(context.Background(), conn, mysql.Greeting{ServerVersion: "8", Capabilities: serverCaps}, users); err != nil {
+		if _, err := a.Handshake(t.Context(), conn, mysql.Greeting{ServerVersion: "8", Capabilities: serverCaps}, users); err != nil {
 			return
 		}
 		_ = conn.WriteOK(mysql.OK{})
@@ -362,5 +364,40 @@ func TestAlive(t *testing.T) {
 			t.Errorf("%s: still alive", name)
 		}
 		_ = b.Conn.Close()
+	}
+}
+
+// TestLocalResultset reads what the gateway answers itself through a driver.
+func TestLocalResultset(t *testing.T) {
+	a := testAuth(t)
+	for _, offered := range []uint32{serverCaps, serverCaps &^ mysql.CapDeprecateEOF} {
+		addr := serve(t, func(nc net.Conn) {
+			c := mysql.NewConn(nc)
+			if _, err := a.Handshake(t.Context(), c, mysql.Greeting{ServerVersion: "8", Capabilities: offered}, users); err != nil {
+				return
+			}
+			_ = c.WriteOK(mysql.OK{})
+			for {
+				cmd, err := c.ReadCommand()
+				if err != nil || cmd.Code == mysql.ComQuit {
+					return
+				}
+				_ = c.WriteResultset(
+					[]mysql.Column{{Name: "Level"}, {Name: "Code", Type: mysql.TypeLongLong, NotNull: true}, {Name: "Message"}},
+					[][][]byte{{[]byte("Note"), []byte("-12"), nil}, {{}, []byte("7"), []byte(strings.Repeat("m", 70_000))}}, 2, 0)
+			}
+		})
+		db, err := sql.Open("mysql", "clear:secret@tcp("+addr+")/")
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := rowsOf(db, "SHOW WARNINGS")
+		want := []string{"Level VARCHAR", "Code BIGINT", "Message VARCHAR", `"Note"/false`, `"-12"/false`, `""/true`, `""/false`, `"7"/false`, `"` + strings.Repeat("m", 70_000) + `"/false`}
+		if err != nil || !slices.Equal(got, want) {
+			t.Errorf("got %.300v, %v", got, err)
+		}
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
 	}
 }

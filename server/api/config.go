@@ -107,6 +107,6 @@ func manifestToProto(m *store.Manifest) *configv1.Generation {
 		Author:     m.Author,
 		Note:       m.Note,
 		CreateTime: timestamppb.New(m.Time),
-		SizeBytes:  uint64(max(m.Size, 0)), //nolint:gosec // not negative
+		SizeBytes:  uint64(max(m.Size, 0)),
 	}
 }

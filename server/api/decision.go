@@ -49,36 +49,36 @@ type room struct {
 	answer   decision.Answer
 }
 
-// reached gives the generation in force if it is at least min.
-func (s *Decision) reached(min uint64) (*loaded.Generation, error) {
+// reached gives the generation in force if it is at least that number.
+func (s *Decision) reached(least uint64) (*loaded.Generation, error) {
 	g := s.live.Current()
 	switch {
 	case g == nil:
 		return nil, errNoGeneration
-	case g.Number < min:
-		return nil, &notReachedError{min: min, current: g.Number}
+	case g.Number < least:
+		return nil, &notReachedError{min: least, current: g.Number}
 	default:
 		return g, nil
 	}
 }
 
 // await is reached after waiting for a short while if need be.
-func (s *Decision) await(ctx context.Context, min uint64) (*loaded.Generation, error) {
-	if g, err := s.reached(min); err == nil || min == 0 {
+func (s *Decision) await(ctx context.Context, least uint64) (*loaded.Generation, error) {
+	if g, err := s.reached(least); err == nil || least == 0 {
 		return g, err
 	}
-	s.wait(ctx, min)
+	s.wait(ctx, least)
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return nil, ctx.Err()
 	}
-	return s.reached(min)
+	return s.reached(least)
 }
 
 // wait returns when the generation is reached, or it has taken long enough.
-func (s *Decision) wait(ctx context.Context, min uint64) {
+func (s *Decision) wait(ctx context.Context, least uint64) {
 	ctx, cancel := context.WithTimeout(ctx, minGenerationWait)
 	defer cancel()
-	_, _ = s.live.AtLeast(ctx, min) // the caller looks again
+	_, _ = s.live.AtLeast(ctx, least) // the caller looks again
 }
 
 // decide answers one request from g.
@@ -86,13 +86,14 @@ func (s *Decision) decide(ctx context.Context, g *loaded.Generation, req *decisi
 	defer func() {
 		// One statement that hits a bug must not end a stream that many sessions share.
 		if p := recover(); p != nil {
-			err = bug(ctx, s.log, p)
+			logPanic(ctx, s.log, p)
+			err = panicError{}
 		}
 		if err != nil {
 			s.metrics.Refused()
 		}
 	}()
-	r := s.rooms.Get().(*room) //nolint:errcheck,forcetypeassert // the pool holds nothing else
+	r := s.rooms.Get().(*room)
 	if err := translate.QuestionFromProto(req, &r.question); err != nil {
 		s.rooms.Put(r)
 		return err

@@ -13,6 +13,7 @@ import (
 	rpcstatus "google.golang.org/genproto/googleapis/rpc/status"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/protoadapt"
 
 	"github.com/pointsman/pointsman/decision"
@@ -20,6 +21,12 @@ import (
 	"github.com/pointsman/pointsman/server/loaded"
 	"github.com/pointsman/pointsman/server/translate"
 	"github.com/pointsman/pointsman/store"
+)
+
+// Errors travel in HTTP/2 trailers, which many clients refuse above 8 KiB.
+const (
+	maxMessageBytes  = 1 << 10
+	maxProblemsBytes = 4 << 10
 )
 
 // Domain is the domain of every google.rpc.ErrorInfo.
@@ -34,7 +41,7 @@ const (
 	ReasonGenerationConflict   = "GENERATION_CONFLICT"
 	ReasonGenerationNotFound   = "GENERATION_NOT_FOUND"
 	ReasonGenerationRefused    = "GENERATION_REFUSED"
-	ReasonPasswordsUnreadable  = "PASSWORDS_UNREADABLE" //nolint:gosec // a word, no credential
+	ReasonPasswordsUnreadable  = "PASSWORDS_UNREADABLE"
 	ReasonConfigTooLarge       = "CONFIG_TOO_LARGE"
 	ReasonStoreUnavailable     = "STORE_UNAVAILABLE"
 	ReasonStoreFull            = "STORE_FULL"
@@ -78,12 +85,12 @@ func (panicError) Error() string { return "internal error; the server's log has 
 
 // Recovered logs the panic of a handler and gives the error for its caller.
 func Recovered(ctx context.Context, log *slog.Logger, p any) error {
-	return toStatus(bug(ctx, log, p))
+	logPanic(ctx, log, p)
+	return toStatus(panicError{})
 }
 
-func bug(ctx context.Context, log *slog.Logger, p any) error {
+func logPanic(ctx context.Context, log *slog.Logger, p any) {
 	log.ErrorContext(ctx, "bug: a call panicked", "panic", p, "stack", string(debug.Stack()))
-	return panicError{}
 }
 
 // description is how an error looks to callers.
@@ -120,7 +127,7 @@ func convert(err error) *status.Status {
 	for k, v := range d.metadata {
 		d.metadata[k] = valid(v)
 	}
-	st := status.New(d.code, valid(d.message))
+	st := status.New(d.code, shorten(d.message))
 	details := []protoadapt.MessageV1{&errdetails.ErrorInfo{Reason: d.reason, Domain: Domain, Metadata: d.metadata}}
 	if d.detail != nil {
 		details = append(details, d.detail)
@@ -133,6 +140,14 @@ func convert(err error) *status.Status {
 }
 
 func valid(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
+
+// shorten cuts a text that quotes too much of what the caller sent.
+func shorten(s string) string {
+	if len(s) > maxMessageBytes {
+		s = strings.ToValidUTF8(s[:maxMessageBytes], "") + "..."
+	}
+	return valid(s)
+}
 
 func describe(err error) description {
 	var (
@@ -154,10 +169,11 @@ func describe(err error) description {
 		d.code, d.reason = codes.FailedPrecondition, ReasonGenerationRefused
 		d.metadata = map[string]string{"generation": number(refused.generation)}
 		if errors.As(err, &problems) {
-			d.detail = configProblems(problems.Problems)
+			d.problems(problems.Problems)
 		}
 	case errors.As(err, &problems):
-		d.code, d.reason, d.detail = codes.InvalidArgument, ReasonInvalidConfig, configProblems(problems.Problems)
+		d.code, d.reason = codes.InvalidArgument, ReasonInvalidConfig
+		d.problems(problems.Problems)
 	case errors.As(err, &notReached):
 		d.code, d.reason = codes.FailedPrecondition, ReasonGenerationNotReached
 		d.metadata = map[string]string{"min_generation": number(notReached.min), "current_generation": number(notReached.current)}
@@ -203,8 +219,22 @@ func describeStore(err error, d *description) {
 	}
 }
 
-func configProblems(problems decision.Problems) *configv1.ConfigProblems {
-	return &configv1.ConfigProblems{Problems: translate.ProblemsToProto(problems)}
+// problems adds the problems that there is room for, at least one.
+func (d *description) problems(problems decision.Problems) {
+	all := translate.ProblemsToProto(problems)
+	size, n := 0, 0
+	for n < len(all) && (n == 0 || size+proto.Size(all[n]) <= maxProblemsBytes) {
+		size += proto.Size(all[n])
+		n++
+	}
+	if n < len(all) {
+		d.message += fmt.Sprintf(" (the details list %d of %d; ValidateConfig lists all)", n, len(all))
+	}
+	if d.metadata == nil {
+		d.metadata = make(map[string]string)
+	}
+	d.metadata["problem_count"] = strconv.Itoa(len(all))
+	d.detail = &configv1.ConfigProblems{Problems: all[:n]}
 }
 
 func number(n uint64) string { return strconv.FormatUint(n, 10) }

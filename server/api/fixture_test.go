@@ -40,8 +40,8 @@ type fixture struct {
 	stop  func()
 }
 
-func newFixture(t *testing.T) *fixture {
-	t.Helper()
+func newFixture(tb testing.TB) *fixture {
+	tb.Helper()
 	stopping := make(chan struct{})
 	f := &fixture{store: &memstore.Store{}, live: &live.Holder[loaded.Generation]{}, stop: sync.OnceFunc(func() { close(stopping) })}
 	m, log := metrics.New("test"), slog.New(slog.DiscardHandler)
@@ -55,17 +55,16 @@ func newFixture(t *testing.T) *fixture {
 		grpc.WithTransportCredentials(insecure.NewCredentials()),
 		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(72<<20)))
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	f.DecisionServiceClient, f.ConfigServiceClient = decisionv1.NewDecisionServiceClient(conn), configv1.NewConfigServiceClient(conn)
 
-	ctx, cancel := context.WithCancel(context.Background())
+	lastGood := filepath.Join(tb.TempDir(), "lastgood")
+	ctx, cancel := context.WithCancel(tb.Context())
 	var wg sync.WaitGroup
 	wg.Go(func() { _ = server.Serve(listener) })
-	wg.Go(func() {
-		feed.New(f.store, f.live, filepath.Join(t.TempDir(), "lastgood"), m, log).Run(ctx)
-	})
-	t.Cleanup(func() {
+	wg.Go(func() { feed.New(f.store, f.live, lastGood, m, log).Run(ctx) })
+	tb.Cleanup(func() {
 		cancel()
 		_ = conn.Close()
 		server.Stop()
@@ -75,11 +74,11 @@ func newFixture(t *testing.T) *fixture {
 }
 
 // publish publishes cfg and returns the new generation's number, which this server then runs.
-func (f *fixture) publish(t *testing.T, cfg *configv1.Config) uint64 {
-	t.Helper()
-	resp, err := f.PublishConfig(t.Context(), &configv1.PublishConfigRequest{Config: cfg})
+func (f *fixture) publish(tb testing.TB, cfg *configv1.Config) uint64 {
+	tb.Helper()
+	resp, err := f.PublishConfig(tb.Context(), &configv1.PublishConfigRequest{Config: cfg})
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return resp.GetGeneration()
 }
@@ -91,10 +90,10 @@ func split() *configv1.Config {
 			{HostgroupId: 10, Hostname: "writer"},
 			{HostgroupId: 20, Hostname: "reader"},
 		},
-		Users: []*configv1.User{{Username: "app", Password: proto.String("secret"), DefaultHostgroup: 10}},
+		Users: []*configv1.User{{Username: "app", Password: new("secret"), DefaultHostgroup: 10}},
 		QueryRules: []*configv1.QueryRule{
-			{RuleId: 1, MatchDigest: proto.String("^SELECT .* FOR UPDATE"), DestinationHostgroup: proto.Int64(10), Apply: true},
-			{RuleId: 2, MatchDigest: proto.String("^SELECT"), DestinationHostgroup: proto.Int64(20), Apply: true},
+			{RuleId: 1, MatchDigest: new("^SELECT .* FOR UPDATE"), DestinationHostgroup: proto.Int64(10), Apply: true},
+			{RuleId: 2, MatchDigest: new("^SELECT"), DestinationHostgroup: proto.Int64(20), Apply: true},
 		},
 	}
 }

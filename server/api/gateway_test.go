@@ -35,7 +35,7 @@ func TestWatchGatewayConfig(t *testing.T) {
 	next(0, false, false, false)
 
 	cfg := split()
-	cfg.Users = append(cfg.Users, &configv1.User{Username: "gone", Password: proto.String(""), DefaultHostgroup: 10, Active: proto.Bool(false)})
+	cfg.Users = append(cfg.Users, &configv1.User{Username: "gone", Password: new(""), DefaultHostgroup: 10, Active: new(false)})
 	f.publish(t, cfg)
 	first := next(1, true, true, true)
 	if users := first.GetUsers().GetUsers(); len(users) != 1 || users[0].GetPassword() != "secret" || !users[0].GetActive() ||
@@ -62,7 +62,7 @@ func TestWatchGatewayConfig(t *testing.T) {
 	cfg.Settings = &configv1.Settings{DefaultQueryTimeout: proto.Uint32(5000)}
 	f.publish(t, cfg)
 	next(4, false, false, true)
-	cfg.Users[0].Password = proto.String("other")
+	cfg.Users[0].Password = new("other")
 	f.publish(t, cfg)
 	next(5, true, false, false)
 

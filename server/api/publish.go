@@ -19,13 +19,13 @@ const (
 	// publishTries bounds how often a publication starts again because another one came first.
 	publishTries = 16
 	// takeoverWait bounds how long a publisher waits for this server to run what was published.
-	takeoverWait = 2 * time.Second
+	takeoverWait = 5 * time.Second
 )
 
 // PublishConfig makes a configuration the next generation.
 func (s *Config) PublishConfig(ctx context.Context, req *configv1.PublishConfigRequest) (*configv1.PublishConfigResponse, error) {
 	manifest, problems, err := s.publish(ctx, req)
-	if err := s.published(ctx, "published", &manifest, err); err != nil {
+	if err := s.published(ctx, &manifest, err); err != nil {
 		return nil, err
 	}
 	return &configv1.PublishConfigResponse{
@@ -38,7 +38,7 @@ func (s *Config) PublishConfig(ctx context.Context, req *configv1.PublishConfigR
 // RollbackConfig publishes an old configuration again. It must still compile.
 func (s *Config) RollbackConfig(ctx context.Context, req *configv1.RollbackConfigRequest) (*configv1.RollbackConfigResponse, error) {
 	manifest, err := s.rollback(ctx, req)
-	if err := s.published(ctx, "rolled back", &manifest, err); err != nil {
+	if err := s.published(ctx, &manifest, err); err != nil {
 		return nil, err
 	}
 	return &configv1.RollbackConfigResponse{Generation: manifest.Generation, Digest: manifest.Digest}, nil
@@ -46,13 +46,13 @@ func (s *Config) RollbackConfig(ctx context.Context, req *configv1.RollbackConfi
 
 // published counts and logs the outcome. After a success it waits for a while until this server runs the new
 // generation, so that the publisher's next call sees it.
-func (s *Config) published(ctx context.Context, what string, m *store.Manifest, err error) error {
+func (s *Config) published(ctx context.Context, m *store.Manifest, err error) error {
 	if err != nil {
 		s.metrics.Published(reasonOf(err))
 		return toStatus(err)
 	}
 	s.metrics.Published("ok")
-	s.log.InfoContext(ctx, what, "generation", m.Generation, "digest", m.Digest, "rollback_of", m.RollbackOf,
+	s.log.InfoContext(ctx, "published", "generation", m.Generation, "digest", m.Digest, "rollback_of", m.RollbackOf,
 		"author", m.Author, "note", m.Note)
 	waitCtx, cancel := context.WithTimeout(ctx, takeoverWait)
 	defer cancel()

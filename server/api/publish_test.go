@@ -1,13 +1,17 @@
 package api_test
 
 import (
+	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
 
+	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 
@@ -21,7 +25,7 @@ func TestPublishIsInForceAtOnce(t *testing.T) {
 	f := newFixture(t)
 	for n := range uint64(5) {
 		cfg := split()
-		cfg.QueryRules[1].DestinationHostgroup = proto.Int64(10 + 10*int64(n%2))
+		cfg.QueryRules[1].DestinationHostgroup = new(10 + 10*int64(n%2))
 		resp, err := f.PublishConfig(t.Context(), &configv1.PublishConfigRequest{Config: cfg, Author: "ann", Note: "why"})
 		if err != nil {
 			t.Fatal(err)
@@ -48,7 +52,7 @@ func TestPublishRefusesAllProblemsAtOnce(t *testing.T) {
 	f := newFixture(t)
 	f.publish(t, split())
 	cfg := split()
-	cfg.QueryRules[0].MatchDigest = proto.String("(")
+	cfg.QueryRules[0].MatchDigest = new("(")
 	cfg.QueryRules[1].Digest = "nonsense"
 	cfg.Users[0].DefaultHostgroup = 99
 	_, err := f.PublishConfig(t.Context(), &configv1.PublishConfigRequest{Config: cfg})
@@ -72,10 +76,37 @@ func TestPublishRefusesAllProblemsAtOnce(t *testing.T) {
 	}
 }
 
+// An error must fit into what clients take.
+func TestManyProblems(t *testing.T) {
+	f := newFixture(t)
+	cfg := split()
+	for i := range int64(5000) {
+		cfg.QueryRules = append(cfg.QueryRules, &configv1.QueryRule{RuleId: i + 10, MatchDigest: new("(")})
+	}
+	var trailer metadata.MD
+	_, err := f.PublishConfig(t.Context(), &configv1.PublishConfigRequest{Config: cfg}, grpc.Trailer(&trailer))
+	wantError(t, err, codes.InvalidArgument, api.ReasonInvalidConfig, "problem_count", "5000")
+	size := 0
+	for name, values := range trailer {
+		size += len(name) + len(strings.Join(values, ""))
+	}
+	problems, ok := detail[*configv1.ConfigProblems](status.Convert(err))
+	if !ok || len(problems.GetProblems()) < 10 || size > 7<<10 {
+		t.Errorf("%d problems in a trailer of %d bytes", len(problems.GetProblems()), size)
+	}
+	if !strings.Contains(status.Convert(err).Message(), "of 5000; ValidateConfig lists all") {
+		t.Errorf("error %v does not say that there are more", err)
+	}
+	validated, err := f.ValidateConfig(t.Context(), &configv1.ValidateConfigRequest{Config: cfg})
+	if err != nil || len(validated.GetProblems()) != 5000 {
+		t.Errorf("validation: %d problems, error %v", len(validated.GetProblems()), err)
+	}
+}
+
 func TestPublishBadFields(t *testing.T) {
 	f := newFixture(t)
 	newer := split()
-	newer.QueryRules[1].ProtoReflect().SetUnknown([]byte{0x82, 0x7d, 0})
+	newer.GetQueryRules()[1].ProtoReflect().SetUnknown([]byte{0x82, 0x7d, 0})
 	tests := map[string]struct {
 		req   *configv1.PublishConfigRequest
 		field string
@@ -111,7 +142,7 @@ func TestExpectedGeneration(t *testing.T) {
 			continue
 		}
 		wantError(t, err, codes.FailedPrecondition, api.ReasonGenerationConflict,
-			"expected_generation", fmt.Sprint(tt.expected), "current_generation", fmt.Sprint(f.live.Generation()))
+			"expected_generation", strconv.FormatUint(tt.expected, 10), "current_generation", strconv.FormatUint(f.live.Generation(), 10))
 	}
 	_, err := f.RollbackConfig(t.Context(), &configv1.RollbackConfigRequest{Generation: 1, ExpectedGeneration: proto.Uint64(7)})
 	wantError(t, err, codes.FailedPrecondition, api.ReasonGenerationConflict, "expected_generation", "7", "current_generation", "2")
@@ -125,7 +156,7 @@ func TestPublishKeepsNewestPasswords(t *testing.T) {
 	f.store.BeforePublish(func() {
 		once.Do(func() {
 			other := split()
-			other.Users[0].Password = proto.String("changed meanwhile")
+			other.Users[0].Password = new("changed meanwhile")
 			stored, err := translate.Marshal(other)
 			if err != nil {
 				t.Error(err)
@@ -146,7 +177,7 @@ func TestPublishKeepsNewestPasswords(t *testing.T) {
 func TestGetEditPublishKeepsCredentials(t *testing.T) {
 	f := newFixture(t)
 	cfg := split()
-	cfg.Users[0].BackendUsername, cfg.Users[0].BackendPassword = "backend", proto.String("deep secret")
+	cfg.Users[0].BackendUsername, cfg.Users[0].BackendPassword = "backend", new("deep secret")
 	f.publish(t, cfg)
 	got, err := f.GetConfig(t.Context(), &configv1.GetConfigRequest{})
 	if err != nil {
@@ -204,7 +235,7 @@ func TestRollback(t *testing.T) {
 	wantError(t, err, codes.NotFound, api.ReasonGenerationNotFound)
 
 	broken := split()
-	broken.QueryRules[0].MatchDigest = proto.String("(")
+	broken.QueryRules[0].MatchDigest = new("(")
 	stored, err := translate.Marshal(broken)
 	if err != nil {
 		t.Fatal(err)
@@ -248,7 +279,7 @@ func TestStoreErrors(t *testing.T) {
 		{store.ErrPermission, codes.FailedPrecondition, api.ReasonStoreRefusesAccess},
 		{store.ErrCorrupt, codes.DataLoss, api.ReasonStoreDamaged},
 		{store.ErrLayout, codes.FailedPrecondition, api.ReasonStoreNewer},
-		{fmt.Errorf("something else"), codes.Internal, api.ReasonInternal},
+		{errors.New("something else"), codes.Internal, api.ReasonInternal},
 	}
 	for _, tt := range tests {
 		f.store.Fail(tt.err)
@@ -275,7 +306,9 @@ func TestManyFastRoutes(t *testing.T) {
 		})
 	}
 	cfg.QueryRules = nil
-	f.publish(t, cfg)
+	if _, err := f.live.AtLeast(patience(t), f.publish(t, cfg)); err != nil { // compiling may take longer than a publisher waits
+		t.Fatal(err)
+	}
 	req := ask(1, "SELECT 1")
 	req.Session.Schemaname = "tenant_099999"
 	answer, err := f.RouteStatement(t.Context(), req)

@@ -35,8 +35,7 @@ func (s *Decision) BatchRouteStatements(ctx context.Context, batch *decisionv1.B
 		highest = max(highest, req.GetMinGeneration())
 	}
 	g, err := s.await(ctx, highest)
-	var notReached *notReachedError
-	if errors.As(err, &notReached) { // others of the requests may be satisfied with less
+	if _, ok := errors.AsType[*notReachedError](err); ok { // others of the requests may be satisfied with less
 		g, err = s.reached(0)
 	}
 	if err != nil {
@@ -46,9 +45,12 @@ func (s *Decision) BatchRouteStatements(ctx context.Context, batch *decisionv1.B
 	out := &decisionv1.BatchRouteStatementsResponse{Responses: make([]*decisionv1.RouteStatementResponse, len(requests))}
 	for i, req := range requests {
 		resp := &decisionv1.RouteStatementResponse{}
-		var err error = &notReachedError{min: req.GetMinGeneration(), current: g.Number}
+		var err error
 		if req.GetMinGeneration() <= g.Number {
 			err = s.decide(ctx, g, req, resp)
+		} else {
+			s.metrics.Refused()
+			err = &notReachedError{min: req.GetMinGeneration(), current: g.Number}
 		}
 		if err != nil {
 			resp = refusal(req, err)

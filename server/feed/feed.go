@@ -120,8 +120,7 @@ func (f *Feed) reject(ctx context.Context, head store.Head, cause error) {
 	f.metrics.SetState(state)
 	f.log.ErrorContext(ctx, "a generation is rejected", "generation", head.Generation, "digest", head.Digest,
 		"running", f.live.Generation(), "state", state.String(), "error", cause)
-	var problems *loaded.ProblemsError
-	if errors.As(cause, &problems) {
+	if problems, ok := errors.AsType[*loaded.ProblemsError](cause); ok {
 		for _, p := range translate.ProblemsToProto(problems.Problems) {
 			f.log.ErrorContext(ctx, "problem of a rejected generation", "generation", head.Generation, "rule_id", p.GetRuleId(),
 				"path", p.GetPath(), "code", p.GetCode(), "message", p.GetMessage())

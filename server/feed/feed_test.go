@@ -11,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus/testutil"
 	"go.uber.org/goleak"
 
 	"github.com/pointsman/pointsman/decision/live"
@@ -65,7 +64,7 @@ func newFixture(t *testing.T, st *memstore.Store, path string) *fixture {
 // start runs the feed until the test ends.
 func (f *fixture) start(t *testing.T) {
 	t.Helper()
-	ctx, cancel := context.WithCancel(context.Background())
+	ctx, cancel := context.WithCancel(t.Context())
 	var wg sync.WaitGroup
 	wg.Go(func() { f.feed.Run(ctx) })
 	t.Cleanup(func() { cancel(); wg.Wait() })
@@ -100,16 +99,31 @@ func (f *fixture) until(t *testing.T, what string, done func() bool) {
 func (f *fixture) wantState(t *testing.T, state string) {
 	t.Helper()
 	for _, s := range []string{"none", "current", "stale", "invalid"} {
-		want := "0"
+		want := 0.0
 		if s == state {
-			want = "1"
+			want = 1
 		}
-		line := `pointsman_config_state{state="` + s + `"} ` + want
-		page, err := testutil.CollectAndFormat(f.metrics.Registry(), "text/plain", "pointsman_config_state")
-		if err != nil || !strings.Contains(string(page), line) {
-			t.Errorf("metrics lack %s, error %v:\n%s", line, err, page)
+		if got := f.value(t, "pointsman_config_state", s); got != want {
+			t.Errorf("state %s is %v, want %v", s, got, want)
 		}
 	}
+}
+
+// value is that of a metric, with the given value of its label if it has one.
+func (f *fixture) value(t *testing.T, name, label string) float64 {
+	t.Helper()
+	families, err := f.metrics.Registry().Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, family := range families {
+		for _, m := range family.GetMetric() {
+			if family.GetName() == name && (label == "" || m.GetLabel()[0].GetValue() == label) {
+				return m.GetCounter().GetValue() + m.GetGauge().GetValue()
+			}
+		}
+	}
+	return 0
 }
 
 func stored(t *testing.T, cfg *configv1.Config) []byte {
@@ -167,14 +181,11 @@ func TestKeepsTheLastGood(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f := newFixture(t, &memstore.Store{}, filepath.Join(t.TempDir(), "lastgood"))
 			f.start(t)
-			rejects := func(n string) func() bool {
-				return func() bool {
-					page, err := testutil.CollectAndFormat(f.metrics.Registry(), "text/plain", "pointsman_rejects_total")
-					return err == nil && strings.Contains(string(page), "pointsman_rejects_total "+n)
-				}
+			rejects := func(n float64) func() bool {
+				return func() bool { return f.value(t, "pointsman_rejects_total", "") == n }
 			}
 			f.store.Put(tt.content, tt.format)
-			f.until(t, "the rejection", rejects("1"))
+			f.until(t, "the rejection", rejects(1))
 			f.wantState(t, "invalid")
 			if f.live.Current() != nil {
 				t.Fatal("a rejected generation is in force")
@@ -183,7 +194,7 @@ func TestKeepsTheLastGood(t *testing.T) {
 			f.store.Put(good(t, 1), translate.Format)
 			f.await(t, 2)
 			f.store.Put(tt.content, tt.format)
-			f.until(t, "the second rejection", rejects("2"))
+			f.until(t, "the second rejection", rejects(2))
 			f.wantState(t, "stale")
 			if g := f.live.Current(); g.Number != 2 {
 				t.Errorf("in force: generation %d, want 2", g.Number)

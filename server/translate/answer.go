@@ -3,8 +3,6 @@ package translate
 import (
 	"slices"
 
-	"google.golang.org/protobuf/proto"
-
 	"github.com/pointsman/pointsman/decision"
 	"github.com/pointsman/pointsman/decision/digest"
 	decisionv1 "github.com/pointsman/pointsman/proto/pointsman/decision/v1"
@@ -30,7 +28,7 @@ func AnswerToProto(a *decision.Answer, resp *decisionv1.RouteStatementResponse) 
 	resp.FinalFlagIn = a.FinalFlagIn
 	resp.FastRoute = a.FastRoute
 	if a.Reason != decision.ReasonAnswered {
-		resp.DestinationHostgroup = proto.Int32(a.DestinationHostgroup)
+		resp.DestinationHostgroup = new(a.DestinationHostgroup)
 	}
 	if a.IsRewritten {
 		shown, exact := text(a.Rewritten)

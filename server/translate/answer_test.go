@@ -41,7 +41,7 @@ func TestAnswerToProto(t *testing.T) {
 			},
 			&decisionv1.RouteStatementResponse{
 				Reason: decisionv1.Reason_REASON_ANSWERED, CacheScope: decisionv1.CacheScope_CACHE_SCOPE_NONE,
-				OkMsg: proto.String(""), ErrorMsg: proto.String(""),
+				OkMsg: new(""), ErrorMsg: new(""),
 			},
 		},
 		"bytes": {
@@ -54,7 +54,7 @@ func TestAnswerToProto(t *testing.T) {
 				Reason: decisionv1.Reason_REASON_TRANSACTION, CacheScope: decisionv1.CacheScope_CACHE_SCOPE_TEXT,
 				DestinationHostgroup: proto.Int32(0), Digest: "0x0000000000000000",
 				DigestText: "a\uFFFD\uFFFD?", RawDigestText: []byte("a\xff\xfe?"),
-				RewrittenText: proto.String("\uFFFDx"), RawRewrittenText: []byte("\xe4x"), MinGtid: proto.String("u\uFFFD:1"),
+				RewrittenText: new("\uFFFDx"), RawRewrittenText: []byte("\xe4x"), MinGtid: new("u\uFFFD:1"),
 			},
 		},
 		"unset effects are absent": {
@@ -81,18 +81,18 @@ func TestAnswerToProto(t *testing.T) {
 			&decisionv1.RouteStatementResponse{
 				Reason: decisionv1.Reason_REASON_ANNOTATION, CacheScope: decisionv1.CacheScope_CACHE_SCOPE_TEXT,
 				DestinationHostgroup: proto.Int32(1), FinalFlagIn: 2, FastRoute: true, MatchedRulesTruncated: true, ExecuteNeedsText: true,
-				RewrittenText: proto.String("x"), Mirror: &decisionv1.Mirror{DestinationHostgroup: 9, MatchedRules: []uint32{8}},
-				CacheTtlMs: proto.Uint32(1), CacheEmptyResult: proto.Bool(true), CacheTimeoutMs: proto.Uint32(2), TimeoutMs: proto.Uint32(3),
-				Retries: proto.Uint32(4), DelayMs: proto.Uint32(5), Reconnect: proto.Bool(true), MirrorHostgroup: proto.Int32(6),
-				MirrorFlagOut: proto.Int32(7), NextQueryFlagIn: proto.Int32(8), StickyConn: proto.Bool(true), Multiplex: proto.Uint32(2),
-				GtidFromHostgroup: proto.Int32(9), Log: proto.Bool(true), MaxLagMs: proto.Uint32(10), CreateNewConn: proto.Bool(true),
-				MinGtid: proto.String("g:1"), ErrorMsg: proto.String("e"), OkMsg: proto.String("o"),
+				RewrittenText: new("x"), Mirror: &decisionv1.Mirror{DestinationHostgroup: 9, MatchedRules: []uint32{8}},
+				CacheTtlMs: proto.Uint32(1), CacheEmptyResult: new(true), CacheTimeoutMs: proto.Uint32(2), TimeoutMs: proto.Uint32(3),
+				Retries: proto.Uint32(4), DelayMs: proto.Uint32(5), Reconnect: new(true), MirrorHostgroup: proto.Int32(6),
+				MirrorFlagOut: proto.Int32(7), NextQueryFlagIn: proto.Int32(8), StickyConn: new(true), Multiplex: proto.Uint32(2),
+				GtidFromHostgroup: proto.Int32(9), Log: new(true), MaxLagMs: proto.Uint32(10), CreateNewConn: new(true),
+				MinGtid: new("g:1"), ErrorMsg: new("e"), OkMsg: new("o"),
 			},
 		},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			got := &decisionv1.RouteStatementResponse{RequestId: 99, ErrorMsg: proto.String("left over")}
+			got := &decisionv1.RouteStatementResponse{RequestId: 99, ErrorMsg: new("left over")}
 			translate.AnswerToProto(&tt.answer, got)
 			if !proto.Equal(got, tt.want) {
 				t.Errorf("got\n%s\nwant\n%s", protojson.Format(got), protojson.Format(tt.want))

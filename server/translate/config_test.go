@@ -36,15 +36,15 @@ func fill(m protoreflect.Message, n *int64) {
 }
 
 func scalar(f protoreflect.FieldDescriptor, n int64) protoreflect.Value {
-	switch f.Kind() { //nolint:exhaustive // the configuration has no others
+	switch f.Kind() {
 	case protoreflect.BoolKind:
 		return protoreflect.ValueOfBool(true)
 	case protoreflect.Int32Kind:
-		return protoreflect.ValueOfInt32(int32(n)) //nolint:gosec // small
+		return protoreflect.ValueOfInt32(int32(n))
 	case protoreflect.Int64Kind:
 		return protoreflect.ValueOfInt64(n)
 	case protoreflect.Uint32Kind:
-		return protoreflect.ValueOfUint32(uint32(n)) //nolint:gosec // small
+		return protoreflect.ValueOfUint32(uint32(n))
 	case protoreflect.StringKind:
 		return protoreflect.ValueOfString(fmt.Sprint("text", n))
 	default:
@@ -64,7 +64,7 @@ func TestConfigRoundTrip(t *testing.T) {
 		"empty":     {},
 		"all":       full(),
 		"zero rows": {Users: []*configv1.User{{}}, QueryRules: []*configv1.QueryRule{{}, {}}, Servers: []*configv1.Server{{}}},
-		"set zeros": {Settings: &configv1.Settings{QueryDigests: proto.Bool(false)}, QueryRules: []*configv1.QueryRule{{DestinationHostgroup: proto.Int64(0), ReModifiers: proto.String("")}}},
+		"set zeros": {Settings: &configv1.Settings{QueryDigests: new(false)}, QueryRules: []*configv1.QueryRule{{DestinationHostgroup: proto.Int64(0), ReModifiers: new("")}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			core := translate.ConfigFromProto(cfg)
@@ -82,7 +82,7 @@ func TestConfigRoundTrip(t *testing.T) {
 // noZero reports fields that were not filled.
 func noZero(t *testing.T, path string, v reflect.Value) {
 	t.Helper()
-	switch v.Kind() { //nolint:exhaustive // the others hold nothing
+	switch v.Kind() {
 	case reflect.Struct:
 		for i := range v.NumField() {
 			noZero(t, path+"."+v.Type().Field(i).Name, v.Field(i))
@@ -103,7 +103,7 @@ func noZero(t *testing.T, path string, v reflect.Value) {
 
 func TestStoredForm(t *testing.T) {
 	want := full()
-	want.QueryRules[0].Active = proto.Bool(false)
+	want.QueryRules[0].Active = new(false)
 	stored, err := translate.Marshal(want)
 	if err != nil {
 		t.Fatal(err)
@@ -129,12 +129,12 @@ func TestUnknownField(t *testing.T) {
 	tests := map[string]func(*configv1.Config) protoreflect.Message{
 		"":               func(*configv1.Config) protoreflect.Message { return nil },
 		"config":         func(c *configv1.Config) protoreflect.Message { return c.ProtoReflect() },
-		"settings":       func(c *configv1.Config) protoreflect.Message { return c.Settings.ProtoReflect() },
-		"users[1]":       func(c *configv1.Config) protoreflect.Message { return c.Users[1].ProtoReflect() },
-		"fast_routes[0]": func(c *configv1.Config) protoreflect.Message { return c.FastRoutes[0].ProtoReflect() },
-		"query_rules[1]": func(c *configv1.Config) protoreflect.Message { return c.QueryRules[1].ProtoReflect() },
-		"hostgroups[0]":  func(c *configv1.Config) protoreflect.Message { return c.Hostgroups[0].ProtoReflect() },
-		"servers[1]":     func(c *configv1.Config) protoreflect.Message { return c.Servers[1].ProtoReflect() },
+		"settings":       func(c *configv1.Config) protoreflect.Message { return c.GetSettings().ProtoReflect() },
+		"users[1]":       func(c *configv1.Config) protoreflect.Message { return c.GetUsers()[1].ProtoReflect() },
+		"fast_routes[0]": func(c *configv1.Config) protoreflect.Message { return c.GetFastRoutes()[0].ProtoReflect() },
+		"query_rules[1]": func(c *configv1.Config) protoreflect.Message { return c.GetQueryRules()[1].ProtoReflect() },
+		"hostgroups[0]":  func(c *configv1.Config) protoreflect.Message { return c.GetHostgroups()[0].ProtoReflect() },
+		"servers[1]":     func(c *configv1.Config) protoreflect.Message { return c.GetServers()[1].ProtoReflect() },
 	}
 	for want, pick := range tests {
 		cfg := full()

@@ -3,8 +3,6 @@ package translate
 import (
 	"strings"
 
-	"google.golang.org/protobuf/proto"
-
 	"github.com/pointsman/pointsman/decision"
 	configv1 "github.com/pointsman/pointsman/proto/pointsman/config/v1"
 )
@@ -25,7 +23,7 @@ func ProblemsToProto(problems decision.Problems) []*configv1.Problem {
 			out[i].Severity = configv1.Severity_SEVERITY_WARNING
 		}
 		if p.Position >= 0 {
-			out[i].Position = proto.Int32(int32(p.Position)) //nolint:gosec // an offset inside a message of at most 2 GiB
+			out[i].Position = new(int32(p.Position))
 		}
 	}
 	return out

@@ -104,7 +104,7 @@ func TestQuestionFromProtoErrors(t *testing.T) {
 		{"session", &decisionv1.RouteStatementRequest{}},
 		{"session.client_port", session(&decisionv1.Session{ClientPort: 65536})},
 		{"session.proxy_port", session(&decisionv1.Session{ProxyPort: 65536})},
-		{"session.random_value", session(&decisionv1.Session{RandomValue: proto.Float64(-0.1)})},
+		{"session.random_value", session(&decisionv1.Session{RandomValue: new(-0.1)})},
 		{"session.next_query_flag_in", session(&decisionv1.Session{NextQueryFlagIn: proto.Int32(-1)})},
 		{"session.transaction_hostgroup", session(&decisionv1.Session{TransactionHostgroup: proto.Int32(-1)})},
 		{"session.locked_hostgroup", session(&decisionv1.Session{LockedHostgroup: proto.Int32(-1)})},

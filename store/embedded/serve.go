@@ -42,8 +42,9 @@ type Config struct {
 var noise = []string{
 	"Running http and grpc server on single port",
 	"simple token is not cryptographically signed",
-	"serving client traffic insecurely", // On a socket that only its owner can open, or loopback.
-	"missing term information",          // The data of a first start have no version yet.
+	"serving client traffic insecurely",   // On a socket that only its owner can open, or loopback.
+	"missing term information",            // The data of a first start have no version yet.
+	"still pending configuration changes", // A member that just joined itself tries again at the next tick.
 	"mux: server closed",
 	"http: Server closed",
 	"use of closed network connection",

@@ -195,7 +195,7 @@ func TestServeLocked(t *testing.T) {
 	}
 }
 
-// TestServeQuiet wants no line above info level from an ordinary life.
+// TestServeQuiet wants no line above info level from an ordinary life. That a busy machine is slow may be said.
 func TestServeQuiet(t *testing.T) {
 	var out lockedBuffer
 	log := slog.New(slog.NewTextHandler(&out, &slog.HandlerOptions{Level: slog.LevelWarn}))
@@ -205,8 +205,10 @@ func TestServeQuiet(t *testing.T) {
 		publish(t, endpoint, "x")
 		stop()
 	}
-	if out.String() != "" {
-		t.Error(out.String())
+	for line := range strings.Lines(out.String()) {
+		if !strings.Contains(line, "took too long") && !strings.Contains(line, "slow fdatasync") {
+			t.Error(line)
+		}
 	}
 }
 

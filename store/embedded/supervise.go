@@ -85,8 +85,11 @@ type Supervisor struct {
 
 // Supervise runs the child until ctx ends and then ends it: SIGTERM, and SIGKILL if that does not help. It returns nil
 // then. A child that ends before is started again, after a pause that grows from 100 ms to 5 s and is short again once
-// the child was ready. The result is a *LockedError when the data directory is in use, and another error when the child
-// can't be started at all. The child ends when this process ends, whatever it dies of.
+// the child was ready.
+//
+// The result is a *LockedError when the data directory is in use from the start (not when someone takes it between two
+// children: whoever is served by now goes on), and another error when the child can't be started at all. The child ends
+// when this process ends, whatever it dies of.
 func Supervise(ctx context.Context, s Supervisor) error {
 	if s.Logger == nil {
 		s.Logger = slog.New(slog.DiscardHandler)
@@ -99,15 +102,19 @@ func Supervise(ctx context.Context, s Supervisor) error {
 	defer runtime.UnlockOSThread()
 	defer s.OnState(State{Phase: Stopped})
 
-	wait := minRestartPause
+	wait, everReady := minRestartPause, false
 	for restarts := 0; ; restarts++ {
 		wasReady, err := s.runOnce(ctx, restarts)
+		everReady = everReady || wasReady
 		var status *exec.ExitError
 		switch {
 		case ctx.Err() != nil:
 			return nil
 		case errors.As(err, &status) && status.ExitCode() == ExitLocked:
-			return s.lockedError()
+			err = &LockedError{DataDir: s.DataDir, PID: s.holder()}
+			if !everReady {
+				return err
+			}
 		case restarts == 0 && err != nil && status == nil:
 			return fmt.Errorf("start store: %w", err)
 		case err == nil:
@@ -150,15 +157,15 @@ func (s Supervisor) runOnce(ctx context.Context, restarts int) (bool, error) {
 		stop()
 		ended <- err
 	}()
-	ready := s.probe(probeCtx)
+	ready := s.probe(probeCtx, child.Process.Pid)
 	if ready {
 		s.OnState(State{Phase: Ready, PID: child.Process.Pid, Restarts: restarts})
 	}
 	return ready, <-ended
 }
 
-// probe asks until the store answers, or ctx ends.
-func (s Supervisor) probe(ctx context.Context) bool {
+// probe asks until the store answers, or ctx ends. The answer of a store that another process runs does not count.
+func (s Supervisor) probe(ctx context.Context, pid int) bool {
 	endpoint := s.ClientURL
 	if endpoint == "" {
 		endpoint = Endpoint(s.DataDir)
@@ -178,7 +185,7 @@ func (s Supervisor) probe(ctx context.Context) bool {
 	}
 	defer func() { _ = client.Close() }()
 	for {
-		if s.answers(ctx, client) {
+		if s.holder() == pid && s.answers(ctx, client) {
 			return true
 		}
 		if !pause(ctx, 10*time.Millisecond) {
@@ -195,12 +202,12 @@ func (s Supervisor) answers(ctx context.Context, client *clientv3.Client) bool {
 	return err == nil
 }
 
-// lockedError finds out who has the directory.
-func (s Supervisor) lockedError() error {
-	e := &LockedError{DataDir: s.DataDir}
-	if f, err := os.Open(lockPath(s.DataDir)); err == nil {
-		e.PID = holder(f)
-		_ = f.Close()
+// holder is the process that has the data directory, or had it last; 0 if unknown.
+func (s Supervisor) holder() int {
+	f, err := os.Open(lockPath(s.DataDir))
+	if err != nil {
+		return 0
 	}
-	return e
+	defer func() { _ = f.Close() }()
+	return holder(f)
 }

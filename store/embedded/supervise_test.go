@@ -110,6 +110,34 @@ func TestSuperviseLocked(t *testing.T) {
 	}
 }
 
+// TestSuperviseLockedLater takes the directory between two children, and gives it back.
+func TestSuperviseLockedLater(t *testing.T) {
+	dir := t.TempDir()
+	states, ended, stop := supervise(t, supervisor(dir, "1ms"))
+	first := next(t, states, embedded.Ready)
+	f, err := os.Open(filepath.Join(dir, "store", "lock"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	kill(t, first.PID)
+	// The lock is free at the death of the child; the next child comes 100 ms later.
+	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX); err != nil {
+		t.Fatal(err)
+	}
+	var locked *embedded.LockedError
+	for !errors.As(next(t, states, embedded.Restarting).Err, &locked) {
+	}
+	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_UN); err != nil {
+		t.Fatal(err)
+	}
+	next(t, states, embedded.Ready)
+	stop()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}
+
 func TestSuperviseCannotStart(t *testing.T) {
 	err := embedded.Supervise(t.Context(), embedded.Supervisor{Exe: filepath.Join(t.TempDir(), "absent")})
 	if !errors.Is(err, os.ErrNotExist) {

@@ -10,9 +10,12 @@ import (
 	"github.com/pointsman/pointsman/clients/ctl"
 )
 
+// version is set by the linker.
+var version = "unknown"
+
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	code := ctl.Main(ctx, os.Args[1:], ctl.IO{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Getenv: os.Getenv})
+	code := ctl.Main(ctx, version, os.Args[1:], ctl.IO{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Getenv: os.Getenv})
 	stop()
 	os.Exit(code)
 }

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 
 	"github.com/pointsman/pointsman/server"
 )
@@ -15,10 +16,11 @@ var version = "dev"
 
 func main() { os.Exit(run()) }
 
-// run ends in order at the first signal, and at once at the second.
+// run ends in order at the first signal, and at once at one that comes a second later. In between they don't count: a
+// terminal, a shell and a supervisor may each pass on the same one.
 func run() int {
 	ctx, restore := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer restore()
-	context.AfterFunc(ctx, restore)
+	context.AfterFunc(ctx, func() { time.AfterFunc(time.Second, restore) })
 	return server.Main(ctx, version, os.Args[1:], os.Environ(), os.Stdout, os.Stderr)
 }

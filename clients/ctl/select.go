@@ -1,0 +1,162 @@
+package ctl
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/spf13/cobra"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/encoding/protojson"
+
+	client "github.com/pointsman/pointsman/clients/go"
+	"github.com/pointsman/pointsman/decision"
+	decisionv1 "github.com/pointsman/pointsman/proto/pointsman/decision/v1"
+	"github.com/pointsman/pointsman/server/translate"
+)
+
+func (a *app) selectServer() *cobra.Command {
+	var (
+		config    string
+		hostgroup int32
+		seed      uint64
+		exclude   []string
+		bulk      bool
+	)
+	cmd := &cobra.Command{
+		Use:   "select",
+		Short: "Draw a server of a hostgroup",
+		Long: "Draw a server of a hostgroup: offline by a configuration file (--config), else by the server. Exit status 1\n" +
+			"when no server is eligible.\n\n" +
+			"With --ndjson each input line is a SelectServerRequest and each output line a SelectServerResponse, both as\n" +
+			"proto JSON with the proto's own field names. Lines with candidates need neither a file nor a server.",
+		Args: cobra.NoArgs,
+	}
+	f := cmd.Flags()
+	f.StringVar(&config, "config", "", "draw offline by this configuration file")
+	f.Int32Var(&hostgroup, "hostgroup", 0, "the hostgroup")
+	f.Uint64Var(&seed, "seed", 0, "the same seed gives the same server (a random one)")
+	f.StringSliceVar(&exclude, "exclude", nil, "servers not to draw, host:port")
+	f.BoolVar(&bulk, "ndjson", false, "one request a line on standard input, one answer a line on standard output")
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		gen, err := a.offline(config)
+		if err != nil {
+			return err
+		}
+		if bulk {
+			return a.selectLines(cmd.Context(), gen, cmd.Flags().Changed("server"))
+		}
+		if !cmd.Flags().Changed("hostgroup") {
+			return errors.New("flag --hostgroup is required (or use --ndjson)")
+		}
+		req := &decisionv1.SelectServerRequest{
+			Target: &decisionv1.SelectServerRequest_Hostgroup{Hostgroup: hostgroup}, Exclude: exclude, Explain: true,
+		}
+		if cmd.Flags().Changed("seed") {
+			req.Seed = &seed
+		}
+		var resp *decisionv1.SelectServerResponse
+		if gen != nil {
+			resp, err = selectOffline(gen, req)
+		} else {
+			err = a.call(cmd.Context(), func(ctx context.Context, c *client.Client) error {
+				resp, err = c.Decision().SelectServer(ctx, req)
+				return err
+			})
+		}
+		if err != nil {
+			return err
+		}
+		return a.printSelect(resp)
+	}
+	return cmd
+}
+
+func (a *app) printSelect(resp *decisionv1.SelectServerResponse) error {
+	switch {
+	case a.output == "json":
+		if err := a.printProto(resp); err != nil {
+			return err
+		}
+	default:
+		if s := resp.Server; s != nil {
+			fmt.Fprintf(a.io.Out, "%s:%d\n", s.Hostname, s.Port)
+		} else {
+			fmt.Fprintln(a.io.Out, "none is eligible")
+		}
+		for _, r := range resp.Rejections {
+			fmt.Fprintf(a.io.Out, "not %s: %s\n", r.Server, r.Reason)
+		}
+	}
+	if resp.Index < 0 {
+		return errNo
+	}
+	return nil
+}
+
+// selectOffline draws by a compiled file; gen may be nil for candidates.
+func selectOffline(gen *decision.Generation, req *decisionv1.SelectServerRequest) (*decisionv1.SelectServerResponse, error) {
+	ask, candidates, err := translate.SelectFromProto(req)
+	if err != nil {
+		return nil, badLine("%v", err)
+	}
+	if req.Seed == nil {
+		ask.Seed = rand.Uint64() //nolint:gosec // a draw of servers, no secret
+	}
+	var drawn decision.SelectResult
+	switch {
+	case candidates != nil:
+		latency := uint32(translate.DefaultMaxLatencyMS)
+		if gen != nil {
+			latency = *gen.Settings().DefaultMaxLatencyMS
+		}
+		if drawn, err = decision.SelectCandidates(candidates, &ask, latency); err != nil {
+			return nil, badLine("%v", err)
+		}
+	case gen == nil:
+		return nil, badLine("hostgroup: give --config or --server, there is no configuration to draw from")
+	default:
+		drawn = gen.Select(&ask)
+	}
+	resp := translate.SelectToProto(&drawn)
+	if gen != nil && candidates == nil {
+		resp.Generation = gen.Number()
+	}
+	return resp, nil
+}
+
+// selectLines answers lines: by the file if there is one, by the server if one is named, and candidates by themselves.
+func (a *app) selectLines(ctx context.Context, gen *decision.Generation, byServer bool) (err error) {
+	draw := func(req *decisionv1.SelectServerRequest) (*decisionv1.SelectServerResponse, error) {
+		return selectOffline(gen, req)
+	}
+	if byServer && gen == nil {
+		c, err := a.dial()
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, c.Close()) }()
+		draw = func(req *decisionv1.SelectServerRequest) (*decisionv1.SelectServerResponse, error) {
+			ctx, cancel := context.WithTimeout(ctx, a.timeout)
+			defer cancel()
+			resp, err := c.Decision().SelectServer(ctx, req)
+			if st := status.Convert(err); st.Code() != codes.OK {
+				return nil, &lineError{codeName(st.Code()), st.Message()}
+			}
+			return resp, nil
+		}
+	}
+	return a.bulk(func(dst, line []byte) ([]byte, error) {
+		req := &decisionv1.SelectServerRequest{}
+		if err := protojson.Unmarshal(line, req); err != nil {
+			return dst, badLine("%v", err)
+		}
+		resp, err := draw(req)
+		if err != nil {
+			return dst, err
+		}
+		return appendProto(dst, resp)
+	})
+}

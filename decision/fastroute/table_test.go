@@ -1,0 +1,208 @@
+package fastroute
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+func TestLookup(t *testing.T) {
+	table, duplicates := Build([]Entry{
+		{"app", "shop", 0, 10},
+		{"app", "shop", 7, 11},
+		{"app", "", 0, 12},
+		{"", "shop", 0, 20},
+		{"", "shop", 8, 21},
+		{"", "log", 0, 0},
+		{"App", "shop", math.MaxInt32, math.MaxInt32},
+	})
+	if len(duplicates) != 0 || table.Len() != 7 {
+		t.Fatalf("%d entries, duplicates %v", table.Len(), duplicates)
+	}
+	const none = -1
+	for _, tt := range []struct {
+		name         string
+		user, schema string
+		flag         int32
+		want         int32
+	}{
+		{"own row", "app", "shop", 0, 10},
+		{"own row of another flag", "app", "shop", 7, 11},
+		{"any user's row though there are own ones", "app", "shop", 8, 21},
+		{"no row for the flag", "app", "shop", 9, none},
+		{"any user's row", "other", "shop", 0, 20},
+		{"any user's row for the empty user", "", "shop", 0, 20},
+		{"hostgroup 0", "app", "log", 0, 0},
+		{"an empty schemaname is no wildcard", "app", "blog", 0, none},
+		{"an empty schemaname", "app", "", 0, 12},
+		{"an empty schemaname of another user", "other", "", 0, none},
+		{"names are case-sensitive: user", "App", "shop", 0, 20},
+		{"names are case-sensitive: schema", "app", "Shop", 0, none},
+		{"largest numbers", "App", "shop", math.MaxInt32, math.MaxInt32},
+		{"no negative flag", "app", "shop", -1, none},
+	} {
+		got, ok := table.Lookup(tt.user, tt.schema, tt.flag)
+		if ok != (tt.want != none) || ok && got != tt.want {
+			t.Errorf("%s: Lookup(%q, %q, %d) = %d, %v, want %d", tt.name, tt.user, tt.schema, tt.flag, got, ok, tt.want)
+		}
+	}
+}
+
+func TestEmpty(t *testing.T) {
+	built, duplicates := Build(nil)
+	if duplicates != nil {
+		t.Errorf("duplicates %v", duplicates)
+	}
+	for _, table := range []*Table{built, nil} {
+		if hostgroup, ok := table.Lookup("app", "shop", 0); ok || table.Len() != 0 {
+			t.Errorf("%d, %v of %d entries", hostgroup, ok, table.Len())
+		}
+	}
+}
+
+func TestDuplicates(t *testing.T) {
+	table, duplicates := Build([]Entry{
+		{"a", "s", 0, 1}, {"b", "s", 0, 2}, {"a", "s", 0, 3}, {"a", "s", 1, 4}, {"a", "s", 0, 1}, {"b", "s", 0, 6},
+	})
+	if want := []Duplicate{{0, 2}, {0, 4}, {1, 5}}; !slices.Equal(duplicates, want) {
+		t.Errorf("duplicates %v, want %v", duplicates, want)
+	}
+	if hostgroup, _ := table.Lookup("a", "s", 0); hostgroup != 1 || table.Len() != 3 {
+		t.Errorf("%d of %d entries, want the first entry's of 3", hostgroup, table.Len())
+	}
+}
+
+type key struct {
+	user, schema string
+	flag         int32
+}
+
+// FuzzTable holds tables made of a random stream against a map.
+func FuzzTable(f *testing.F) {
+	for seed := range uint64(8) {
+		f.Add(seed, uint16(1<<seed), uint8(seed))
+	}
+	f.Fuzz(func(t *testing.T, seed uint64, n uint16, spread uint8) {
+		r := rand.New(rand.NewPCG(seed, 0))
+		random := func() key {
+			k := key{fmt.Sprint("u", r.IntN(int(spread)+1)), fmt.Sprint("s", r.IntN(int(spread)+1)), r.Int32N(int32(spread) + 1)}
+			if r.IntN(4) == 0 {
+				k.user = ""
+			}
+			return k
+		}
+		want := map[key]int32{}
+		var entries []Entry
+		repeated := 0
+		for range n {
+			k := random()
+			if _, ok := want[k]; ok {
+				repeated++
+			} else {
+				want[k] = int32(len(entries))
+			}
+			entries = append(entries, Entry{k.user, k.schema, k.flag, int32(len(entries))})
+		}
+		table, duplicates := Build(entries)
+		if table.Len() != len(want) || len(duplicates) != repeated {
+			t.Fatalf("%d entries and %d duplicates, want %d and %d", table.Len(), len(duplicates), len(want), repeated)
+		}
+		for _, d := range duplicates {
+			e := entries[d.Second]
+			if want[key{e.Username, e.Schemaname, e.FlagIn}] != int32(d.First) {
+				t.Fatalf("duplicate %v", d)
+			}
+		}
+		for range 1000 {
+			k := random()
+			hostgroup, ok := table.Lookup(k.user, k.schema, k.flag)
+			wantHostgroup, wantOK := want[k]
+			if !wantOK {
+				wantHostgroup, wantOK = want[key{"", k.schema, k.flag}]
+			}
+			if hostgroup != wantHostgroup || ok != wantOK {
+				t.Fatalf("%v: %d, %v, want %d, %v", k, hostgroup, ok, wantHostgroup, wantOK)
+			}
+		}
+	})
+}
+
+// grid gives n entries of many users, with a few schemas and flags each.
+func grid(n int) []Entry {
+	entries := make([]Entry, n)
+	for i := range entries {
+		entries[i] = Entry{fmt.Sprint("user", i/20), fmt.Sprint("schema", i%10), int32(i / 10 % 2), int32(i)}
+	}
+	return entries
+}
+
+func TestMillion(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds a million entries")
+	}
+	entries := grid(1_000_000)
+	table, duplicates := Build(entries)
+	if len(duplicates) != 0 || table.Len() != len(entries) {
+		t.Fatalf("%d entries, %d duplicates", table.Len(), len(duplicates))
+	}
+	for i := range entries {
+		e := &entries[i]
+		if hostgroup, ok := table.Lookup(e.Username, e.Schemaname, e.FlagIn); !ok || hostgroup != e.DestinationHostgroup {
+			t.Fatalf("%v: %d, %v", e, hostgroup, ok)
+		}
+	}
+	if free := len(table.slots) - len(entries); free < len(table.slots)/4 || len(table.slots) > 4*len(entries) {
+		t.Errorf("%d slots for %d entries", len(table.slots), len(entries))
+	}
+	// Keys that count up must not pile up: count how far entries are from where their hash puts them.
+	mask := uint64(len(table.slots) - 1)
+	var far int
+	for i, s := range table.slots {
+		if s.user != 0 {
+			far += int((uint64(i) - hash(s.user, s.schema, s.flag)) & mask)
+		}
+	}
+	if mean := float64(far) / float64(len(entries)); mean > 2 {
+		t.Errorf("%.2f extra probes for an entry, want at most 2", mean)
+	}
+}
+
+func TestSlots(t *testing.T) {
+	for n := range 3000 {
+		if slots := slotsFor(n); slots&(slots-1) != 0 || slots-n < slots/4 || slots-n < 1 {
+			t.Fatalf("%d slots for %d entries", slots, n)
+		}
+	}
+}
+
+func TestLookupAllocs(t *testing.T) {
+	table, _ := Build(append(grid(1000), Entry{"", "schema1", 0, 5}))
+	if n := testing.AllocsPerRun(100, func() {
+		table.Lookup("user3", "schema1", 0)
+		table.Lookup("stranger", "schema1", 0)
+		table.Lookup("user3", "nowhere", 0)
+	}); n != 0 {
+		t.Errorf("%g allocations, want 0", n)
+	}
+}
+
+func BenchmarkLookup(b *testing.B) {
+	for _, n := range []int{1000, 100_000, 1_000_000} {
+		entries := grid(n)
+		table, _ := Build(entries)
+		r := rand.New(rand.NewPCG(1, 1))
+		r.Shuffle(n, func(i, j int) { entries[i], entries[j] = entries[j], entries[i] })
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			i := 0
+			for b.Loop() {
+				e := &entries[i]
+				table.Lookup(e.Username, e.Schemaname, e.FlagIn)
+				if i++; i == n {
+					i = 0
+				}
+			}
+		})
+	}
+}

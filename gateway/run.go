@@ -1,0 +1,200 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"golang.org/x/sync/errgroup"
+
+	client "github.com/pointsman/pointsman/clients/go"
+	"github.com/pointsman/pointsman/gateway/mysql"
+	"github.com/pointsman/pointsman/gateway/route"
+	"github.com/pointsman/pointsman/gateway/session"
+	"github.com/pointsman/pointsman/gateway/snapshot"
+	configv1 "github.com/pointsman/pointsman/proto/pointsman/config/v1"
+)
+
+// lastGoodFile is the name of the last good configuration in the state folder.
+const lastGoodFile = "gateway-lastgood"
+
+// Run serves clients until a signal and its drain, or until ctx ends.
+func Run(ctx context.Context, cfg Config, log *slog.Logger, signals <-chan os.Signal) error {
+	listener, err := listen(ctx, cfg.Listen)
+	if err != nil {
+		return &startError{fmt.Errorf("flag --listen: %w", err)}
+	}
+	defer listener.Close() //nolint:errcheck // closed in order before, as a rule
+	var adminListener net.Listener
+	if cfg.Admin != "" {
+		if adminListener, err = listen(ctx, cfg.Admin); err != nil {
+			return &startError{fmt.Errorf("flag --admin: %w", err)}
+		}
+		defer adminListener.Close() //nolint:errcheck // closed in order before, as a rule
+	}
+	path := ""
+	if cfg.StateDir != "" {
+		if err := os.MkdirAll(cfg.StateDir, 0o700); err != nil {
+			return &startError{fmt.Errorf("flag --state-dir: %w", err)}
+		}
+		path = filepath.Join(cfg.StateDir, lastGoodFile)
+	}
+	auth, err := mysql.NewAuthenticator()
+	if err != nil {
+		return &startError{err}
+	}
+	decisions, err := client.New(client.Options{Addresses: cfg.Decision, Logger: log})
+	if err != nil {
+		return &startError{fmt.Errorf("flag --decision: %w", err)}
+	}
+	defer decisions.Close() //nolint:errcheck // nothing is lost with it
+
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	router := route.New(decisions, cfg.DecisionTimeout, log)
+	snapshots := snapshot.NewHolder(path, log, func(s *snapshot.Snapshot) { router.Observe(s.Generation) })
+	g := &session.Gateway{
+		Snapshots: snapshots, Router: router, Auth: auth, Metrics: session.NewMetrics(registry), Log: log, MaxConnections: cfg.MaxConnections,
+	}
+	g.Init()
+	registerState(registry, g, decisions)
+	log.Info("gateway starts", "listen", cfg.Listen, "decision", strings.Join(cfg.Decision, ","), "admin", cfg.Admin, "state_dir", cfg.StateDir,
+		"max_connections", cfg.MaxConnections, "decision_timeout", cfg.DecisionTimeout, "drain_timeout", cfg.DrainTimeout)
+
+	ctx, end := context.WithCancel(ctx)
+	defer end()
+	group, ctx := errgroup.WithContext(ctx)
+	var draining drainFlag
+	group.Go(func() error { return decisions.Run(ctx) })
+	group.Go(func() error {
+		host, _ := os.Hostname() // a name for logs; empty is fine
+		return snapshots.Run(ctx, func(ctx context.Context, f func(*configv1.WatchGatewayConfigResponse) error) error {
+			return decisions.WatchGatewayConfig(ctx, fmt.Sprintf("%s:%d", host, os.Getpid()), f)
+		})
+	})
+	if adminListener != nil {
+		group.Go(func() error { return serveAdmin(ctx, adminListener, registry, g, decisions, &draining) })
+	}
+	sessionsCtx, endSessions := context.WithCancel(context.WithoutCancel(ctx))
+	defer endSessions()
+	group.Go(func() error {
+		defer end() // no clients any more: the rest ends too
+		return acceptClients(ctx, sessionsCtx, endSessions, listener, g, cfg.DrainTimeout, signals, &draining, log)
+	})
+	if err := group.Wait(); err != nil {
+		return &runError{err}
+	}
+	log.Info("gateway ended")
+	return nil
+}
+
+// acceptClients serves clients until ctx ends or a signal comes, and then lets them finish.
+func acceptClients(ctx, sessionsCtx context.Context, endSessions func(), l net.Listener, g *session.Gateway,
+	drainTimeout time.Duration, signals <-chan os.Signal, draining *drainFlag, log *slog.Logger,
+) error {
+	accepting, stopAccepting := context.WithCancel(ctx)
+	defer stopAccepting()
+	stop := context.AfterFunc(accepting, func() { _ = l.Close() })
+	defer stop()
+	done := make(chan struct{})
+	defer close(done)
+	go func() { // ends with the accept loop
+		select {
+		case sig := <-signals:
+			log.Info("draining: no new clients, sessions end after their transactions", "signal", sig.String(), "sessions", g.Sessions(), "timeout", drainTimeout)
+			stopAccepting()
+		case <-done:
+		}
+	}()
+	var sessions sync.WaitGroup
+	err := accept(accepting, l, func(nc net.Conn) {
+		sessions.Go(func() { g.Serve(sessionsCtx, nc) })
+	}, log)
+	draining.set()
+	finish(ctx, &sessions, endSessions, g, drainTimeout, signals, log)
+	return err
+}
+
+// accept hands over clients until ctx ends. Passing trouble, such as too many open files, is waited out.
+func accept(ctx context.Context, l net.Listener, serve func(net.Conn), log *slog.Logger) error {
+	delay := 5 * time.Millisecond
+	for {
+		nc, err := l.Accept()
+		switch {
+		case err == nil:
+			delay = 5 * time.Millisecond
+			serve(nc)
+		case ctx.Err() != nil:
+			return nil
+		case errors.Is(err, net.ErrClosed):
+			return fmt.Errorf("accept clients: %w", err)
+		default:
+			log.Warn("client not accepted", "error", err)
+			t := time.NewTimer(delay)
+			select {
+			case <-t.C:
+			case <-ctx.Done():
+			}
+			t.Stop()
+			delay = min(2*delay, time.Second)
+		}
+	}
+}
+
+// finish waits for the sessions: until they end, a second signal, the timeout, or the end of ctx.
+func finish(ctx context.Context, sessions *sync.WaitGroup, endSessions func(), g *session.Gateway, timeout time.Duration, signals <-chan os.Signal, log *slog.Logger) {
+	ended := make(chan struct{})
+	go func() { // ends when all sessions have
+		defer close(ended)
+		sessions.Wait()
+	}()
+	g.Drain()
+	t := time.NewTimer(timeout)
+	defer t.Stop()
+	select {
+	case <-ended:
+		return
+	case sig := <-signals:
+		log.Warn("second signal: sessions are cut", "signal", sig.String(), "sessions", g.Sessions())
+	case <-t.C:
+		log.Warn("drain timeout: sessions are cut", "sessions", g.Sessions())
+	case <-ctx.Done():
+	}
+	endSessions()
+	<-ended
+}
+
+// listen opens "host:port" or "unix:/path". A socket file that nobody listens on is replaced.
+func listen(ctx context.Context, addr string) (net.Listener, error) {
+	var lc net.ListenConfig
+	path, isUnix := strings.CutPrefix(addr, "unix:")
+	if !isUnix {
+		return lc.Listen(ctx, "tcp", addr)
+	}
+	l, err := lc.Listen(ctx, "unix", path)
+	if err == nil {
+		return l, nil
+	}
+	if nc, dialErr := new(net.Dialer).DialContext(ctx, "unix", path); dialErr == nil {
+		_ = nc.Close()
+		return nil, err // somebody listens
+	}
+	info, statErr := os.Lstat(path)
+	if statErr != nil || info.Mode().Type() != fs.ModeSocket {
+		return nil, err
+	}
+	if rmErr := os.Remove(path); rmErr != nil {
+		return nil, errors.Join(err, rmErr)
+	}
+	return lc.Listen(ctx, "unix", path)
+}

@@ -1,0 +1,120 @@
+package session
+
+import (
+	"context"
+	"net"
+	"strconv"
+
+	"github.com/pointsman/pointsman/gateway/mysql"
+	"github.com/pointsman/pointsman/gateway/route"
+	configv1 "github.com/pointsman/pointsman/proto/pointsman/config/v1"
+)
+
+// start greets and verifies the client and prepares the session. The client has been told what failed.
+func (s *session) start(ctx context.Context) error {
+	if s.Snapshots.Current() == nil {
+		return s.refuse(mysql.NewError(codeNoConfiguration, "08S01",
+			"The gateway has no configuration: no decision service was reached yet, and there is no last good copy"))
+	}
+	if !s.admit() {
+		return s.refuse(mysql.NewError(mysql.CodeTooManyConnections, "08004", "Too many connections: the gateway takes %d", s.MaxConnections))
+	}
+	defer s.admitted()
+	ctx, cancel := context.WithTimeout(ctx, handshakeTimeout)
+	defer cancel()
+	select {
+	case s.handshakes <- struct{}{}: // full authentication costs milliseconds of CPU: only so many at once
+	case <-ctx.Done():
+		return s.refuse(mysql.NewError(mysql.CodeTooManyConnections, "08004", "Too many logins at once"))
+	}
+	login, err := s.Auth.Handshake(ctx, s.client, s.greeting(s.id), s.credential)
+	<-s.handshakes
+	if err != nil {
+		return err
+	}
+	return s.welcome(login)
+}
+
+func (s *session) refuse(e *mysql.Error) error {
+	if err := s.client.WriteError(e); err != nil {
+		return err
+	}
+	s.Metrics.errors.WithLabelValues("gateway").Inc()
+	return errClose
+}
+
+// credential looks up a user of the current generation. A user without a password can't log in.
+func (s *session) credential(user string) (mysql.Credential, bool) {
+	u := s.Snapshots.Current().User(user)
+	if u == nil || u.Password == nil {
+		return mysql.Credential{}, false
+	}
+	return mysql.ParseCredential(*u.Password), true
+}
+
+// welcome takes over a verified login and ends it with OK.
+func (s *session) welcome(login *mysql.Login) error {
+	snap := s.Snapshots.Current()
+	u := snap.User(login.User)
+	if u == nil { // gone since the handshake
+		return s.refuse(mysql.NewError(mysql.CodeAccessDenied, "28000", "Access denied for user '%s'@'%s'", login.User, login.Host))
+	}
+	if limit := maxConnections(u); !s.countUser(login.User, limit) {
+		return s.refuse(mysql.NewError(1203, "42000",
+			"User %s already has more than 'max_user_connections' active connections: %d", login.User, limit))
+	}
+	s.mu.Lock()
+	s.user = login.User
+	s.mu.Unlock()
+	s.login = login
+	schema := login.Schema
+	if schema == "" {
+		schema = u.DefaultSchema
+	}
+	s.state.schema = schema
+	clientHost, clientPort := splitAddr(s.client.NetConn().RemoteAddr())
+	proxyHost, proxyPort := splitAddr(s.client.NetConn().LocalAddr())
+	s.route = route.Session{
+		Username: login.User, Schemaname: schema,
+		ClientAddr: clientHost, ClientPort: clientPort, ProxyAddr: proxyHost, ProxyPort: proxyPort,
+		ConnectAttrs: login.Attrs, DefaultHostgroup: u.DefaultHostgroup,
+	}
+	return s.client.WriteOK(mysql.OK{Status: s.status()})
+}
+
+func maxConnections(u *configv1.User) uint32 {
+	if u.MaxConnections == nil {
+		return 10_000
+	}
+	return *u.MaxConnections
+}
+
+// splitAddr gives address and port as rules see them; a Unix socket has neither.
+func splitAddr(a net.Addr) (host string, port uint32) {
+	host, text, err := net.SplitHostPort(a.String())
+	if err != nil {
+		return "", 0
+	}
+	n, err := strconv.ParseUint(text, 10, 16)
+	if err != nil {
+		return host, 0
+	}
+	return host, uint32(n)
+}
+
+// changeUser verifies COM_CHANGE_USER and begins the session anew as that user.
+func (s *session) changeUser(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, handshakeTimeout)
+	defer cancel()
+	login, err := s.Auth.ChangeUser(ctx, s.client, s.login, s.credential)
+	if err != nil {
+		return err
+	}
+	s.forget()
+	s.releaseUser(s.login.User)
+	if err := s.welcome(login); err != nil {
+		s.countUser(s.login.User, ^uint32(0)) // Serve gives it back
+		return err
+	}
+	return nil
+}

@@ -1,0 +1,182 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"net"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/pointsman/pointsman/decision/digest"
+	"github.com/pointsman/pointsman/gateway/mysql"
+	"github.com/pointsman/pointsman/gateway/route"
+)
+
+// handshakeTimeout limits a client's login.
+const handshakeTimeout = 10 * time.Second
+
+// writeTimeout frees a backend from a client that does not read, as MySQL's net_write_timeout.
+const writeTimeout = 60 * time.Second
+
+// session is one client connection. Its goroutine owns everything but the fields under mu.
+type session struct {
+	*Gateway
+	id     uint32
+	client *mysql.Conn
+	login  *mysql.Login
+	log    *slog.Logger
+
+	route    route.Session
+	buffer   digest.Buffer
+	backends backends
+	state    state
+	prepared prepared
+	kinds    map[string]kind // by digest text
+
+	draining atomic.Bool // end at the next moment without a transaction
+	idle     atomic.Bool // waiting for a command
+	open     atomic.Bool // a transaction is open
+
+	mu      sync.Mutex
+	user    string
+	running *backend // what KILL QUERY aims at; nil between statements
+}
+
+// errClose ends a session in order, after the client was told what it has to know.
+var errClose = errors.New("session ends")
+
+// Serve runs one client connection until it ends, and closes it. ctx ends it at once.
+func (g *Gateway) Serve(ctx context.Context, nc net.Conn) {
+	g.Metrics.sessions.Inc()
+	defer g.Metrics.sessions.Dec()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	client := mysql.NewConn(nc)
+	client.SetWriteTimeout(writeTimeout)
+	stop := context.AfterFunc(ctx, func() { _ = nc.Close() })
+	defer stop()
+	defer client.Close() //nolint:errcheck // the client is gone or was told
+	s := &session{Gateway: g, id: g.nextID(), client: client, kinds: map[string]kind{}}
+	s.log = g.Log.With("session", s.id)
+	if err := s.start(ctx); err != nil {
+		s.ended("login", err)
+		return
+	}
+	g.register(s)
+	defer g.unregister(s)
+	defer s.backends.closeAll()
+	defer g.releaseUser(s.login.User)
+	s.ended("session", s.loop(ctx))
+}
+
+// ended counts and logs how a session came to its end.
+func (s *session) ended(phase string, err error) {
+	var side *mysql.SideError
+	source := ""
+	switch {
+	case err == nil, errors.Is(err, errClose), errors.Is(err, mysql.ErrNoHandshake), errors.Is(err, io.EOF), errors.Is(err, net.ErrClosed):
+		return
+	case errors.As(err, &side):
+		source = side.Side.String()
+	default:
+		source = "client"
+	}
+	s.Metrics.errors.WithLabelValues(source).Inc()
+	s.log.Info(phase+" ended by an error", "source", source, "client", s.client.NetConn().RemoteAddr().String(), "error", err) //nolint:sloglint // two fixed texts
+}
+
+// loop reads and runs commands.
+func (s *session) loop(ctx context.Context) error {
+	for {
+		s.idle.Store(true)
+		if s.draining.Load() && !s.inTransaction() {
+			return errClose
+		}
+		cmd, err := s.client.ReadCommand()
+		s.idle.Store(false)
+		if err != nil {
+			if s.draining.Load() {
+				return errClose
+			}
+			return err
+		}
+		if err := s.command(ctx, cmd); err != nil {
+			return err
+		}
+	}
+}
+
+// drain asks the session to end as soon as it holds no transaction.
+func (s *session) drain() {
+	s.draining.Store(true)
+	if s.idle.Load() && !s.holdsTransaction() {
+		_ = s.client.NetConn().SetReadDeadline(time.Unix(1, 0)) // wakes the reader; a closed one needs no waking
+	}
+}
+
+// command runs one command of the client. An error ends the session.
+func (s *session) command(ctx context.Context, cmd *mysql.Command) error {
+	s.Metrics.command(cmd.Code)
+	switch cmd.Code {
+	case mysql.ComQuit:
+		return errClose
+	case mysql.ComPing:
+		return s.client.WriteOK(mysql.OK{Status: s.status()})
+	case mysql.ComQuery:
+		return s.query(ctx, cmd)
+	case mysql.ComInitDB:
+		return s.atHome(ctx, cmd) // the server says whether the schema exists; then rules look at it
+	case mysql.ComStmtPrepare:
+		return s.prepare(ctx, cmd)
+	case mysql.ComStmtExecute:
+		return s.execute(ctx, cmd)
+	case mysql.ComStmtSendLongData:
+		return s.sendLongData(ctx, cmd)
+	case mysql.ComStmtFetch, mysql.ComStmtReset:
+		return s.onStatement(ctx, cmd)
+	case mysql.ComStmtClose:
+		return s.closeStatement(cmd)
+	case mysql.ComResetConnection:
+		return s.reset()
+	case mysql.ComChangeUser:
+		return s.changeUser(ctx)
+	case mysql.ComProcessKill:
+		return s.processKill(ctx, cmd)
+	case mysql.ComFieldList, mysql.ComStatistics, mysql.ComSetOption, mysql.ComProcessInfo, mysql.ComDebug,
+		mysql.ComCreateDB, mysql.ComDropDB, mysql.ComRefresh:
+		return s.atHome(ctx, cmd)
+	}
+	return s.client.WriteError(mysql.NewError(mysql.CodeUnknownCommand, "08S01",
+		"Command 0x%02x is not supported by the gateway", cmd.Code))
+}
+
+// status is what locally made OK packets say of the session.
+func (s *session) status() uint16 {
+	status := mysql.StatusAutocommit
+	if s.state.autocommitOff {
+		status = 0
+	}
+	if s.state.transaction != nil {
+		status |= mysql.StatusInTrans
+	}
+	return status
+}
+
+// reset begins the session anew, as COM_RESET_CONNECTION does: connections to servers are given up, and with them
+// transactions, variables, temporary tables and prepared statements. The schema stays.
+func (s *session) reset() error {
+	s.forget()
+	return s.client.WriteOK(mysql.OK{Status: s.status()})
+}
+
+func (s *session) forget() {
+	s.backends.closeAll()
+	s.state = state{}
+	s.prepared = prepared{}
+	s.holdTransaction(false)
+	s.route.NextQueryFlagIn = nil
+	s.route.Changed()
+}
