@@ -97,7 +97,11 @@ func storeCommand(ctx context.Context, environ []string, stderr io.Writer) *cobr
 			if err != nil {
 				return err
 			}
-			if err := embedded.Serve(ctx, embedded.Config{DataDir: c.dataDir, Logger: log}); err != nil {
+			cfg := embedded.Config{DataDir: c.dataDir, Logger: log}
+			if value, ok := lookup(environ, embedded.SupervisedEnv); ok && value != "" {
+				cfg.Parent = os.Stdin // ends with the parent
+			}
+			if err := embedded.Serve(ctx, cfg); err != nil {
 				return &exitError{code: embedded.ExitCode(err), err: err}
 			}
 			return nil

@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"testing"
 )
 
@@ -194,7 +195,7 @@ func BenchmarkLookup(b *testing.B) {
 		table, _ := Build(entries)
 		r := rand.New(rand.NewPCG(1, 1))
 		r.Shuffle(n, func(i, j int) { entries[i], entries[j] = entries[j], entries[i] })
-		b.Run(fmt.Sprint(n), func(b *testing.B) {
+		b.Run(strconv.Itoa(n), func(b *testing.B) {
 			i := 0
 			for b.Loop() {
 				e := &entries[i]

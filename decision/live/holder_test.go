@@ -3,7 +3,7 @@ package live_test
 import (
 	"context"
 	"errors"
-	"fmt"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -33,7 +33,7 @@ func TestSwap(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			var h live.Holder[string]
 			for _, s := range tt.swaps {
-				text := fmt.Sprint(s.n)
+				text := strconv.FormatUint(s.n, 10)
 				if got := h.Swap(s.n, &text); got != s.want {
 					t.Errorf("Swap(%d) = %v, want %v", s.n, got, s.want)
 				}
@@ -44,7 +44,7 @@ func TestSwap(t *testing.T) {
 			switch g := h.Current(); {
 			case tt.final == 0 && g != nil:
 				t.Errorf("%q in force, want none", *g)
-			case tt.final != 0 && (g == nil || *g != fmt.Sprint(tt.final)):
+			case tt.final != 0 && (g == nil || *g != strconv.FormatUint(tt.final, 10)):
 				t.Errorf("%v in force, want %d", g, tt.final)
 			}
 		})

@@ -101,6 +101,7 @@ func (a *assembler) emit(n *node) {
 	case kindAssert:
 		a.add(instruction{op: opAssert, assertion: n.assertion})
 	case kindKeep:
+		a.regular = false // Where the match began decides whether it is empty.
 		if a.keep < 0 {
 			a.keep = a.register(1)
 		}

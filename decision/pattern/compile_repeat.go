@@ -7,6 +7,9 @@ func (a *assembler) repeat(n *node) {
 	case n.min == 1 && n.max == 1:
 		a.emit(item)
 	case item.kind == kindSet:
+		if n.min > maxCopies || n.max > maxCopies {
+			a.regular = false // Each place of the text could be looked at too often.
+		}
 		a.add(instruction{op: opRun, set: a.shared(item.set), n: n.min, m: n.max, greed: n.greed})
 	case n.writtenOut(a.copies):
 		a.writeOut(n)
@@ -100,8 +103,12 @@ func (a *assembler) finish(root *node) {
 	if first, empty := firstBytes(root); !empty && first.size() < 256 {
 		a.first = a.shared(first)
 	}
-	if a.code[0].op == opString {
-		a.prefix = a.code[0].text
+	begin := 0
+	for a.code[begin].op == opOpen {
+		begin++
+	}
+	if in := &a.code[begin]; in.op == opString {
+		a.prefix = []byte(in.text)
 	}
 }
 

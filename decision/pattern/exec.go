@@ -1,13 +1,15 @@
 package pattern
 
-import "bytes"
+import (
+	"bytes"
+	"math"
+)
 
 // search looks for the first match that begins at from or later. The registers then hold its groups.
 // With anchored it must begin at from, with notEmpty it must have a byte.
 func (m *machine) search(from int, anchored, notEmpty bool) (begin, end int, ok bool, err error) {
 	m.from, m.notEmpty = from, notEmpty
-	m.memo.stop()
-	m.steps = m.patience()
+	m.grant()
 	anchored = anchored || m.prog.anchored && from == 0
 	for place := from; ; place++ {
 		if !anchored {
@@ -44,8 +46,8 @@ func (m *machine) candidate(place int) int {
 	switch {
 	case place > len(m.text):
 		return -1
-	case m.prog.prefix != "":
-		i := bytes.Index(m.text[place:], []byte(m.prog.prefix))
+	case m.prog.prefix != nil:
+		i := bytes.Index(m.text[place:], m.prog.prefix)
 		if i < 0 {
 			return -1
 		}
@@ -59,24 +61,26 @@ func (m *machine) candidate(place int) int {
 	return place
 }
 
-// patience gives the steps after which the memo is switched on, or else the search ends.
-func (m *machine) patience() int {
-	if m.prog.memoRows >= 0 {
-		return 1<<12 + 32*len(m.text)
+// grant gives the first steps: few where the memo can help out, else all.
+func (m *machine) grant() {
+	m.memo.stop()
+	m.last = m.prog.memoRows < 0
+	if m.last {
+		m.steps = baseSteps + stepsAByte*len(m.text)
+		return
 	}
-	return baseSteps + stepsAByte*len(m.text)
+	m.steps = 1<<12 + 32*len(m.text)
 }
 
-// tired is called when no steps are left.
-func (m *machine) tired() error {
-	const never = int(^uint(0) >> 1)
-	switch {
-	case m.memo.on || m.prog.memoRows < 0:
+// grantMore is called when no steps are left.
+func (m *machine) grantMore() error {
+	if m.last {
 		return ErrTooComplex
-	case m.memo.start(m.prog.memoRows, len(m.text)):
-		m.steps = never
-	default:
-		m.prog.exhausted(m)
+	}
+	m.last = true
+	m.steps = baseSteps + stepsAByte*len(m.text)
+	if m.memo.start(m.prog.memoRows, len(m.text)) {
+		m.steps = math.MaxInt // The memo ends the search in time.
 	}
 	return nil
 }
@@ -87,7 +91,7 @@ func (m *machine) run(place int) (int, error) {
 	pc := 0
 	for {
 		if m.steps--; m.steps < 0 {
-			if err := m.tired(); err != nil {
+			if err := m.grantMore(); err != nil {
 				return -1, err
 			}
 		}

@@ -59,9 +59,10 @@ func (m *machine) take(in *instruction, next, place int) (int, bool) {
 // giveBack makes a greedy run shorter, to a place where what follows can begin.
 func (m *machine) giveBack(e *entry) (place int, ok bool) {
 	next := m.prog.code[e.pc].next
-	for e.a > e.b {
+	for begin := e.a; e.a > e.b; {
 		e.a--
 		if next == nil || next.has(m.text[e.a]) {
+			m.steps -= (begin - e.a) / 8
 			return e.a, true
 		}
 	}

@@ -40,6 +40,7 @@ type machine struct {
 	stack     []entry
 	registers []int
 	steps     int // left
+	last      bool // no more steps are granted when these are used up
 	memo      memo
 }
 

@@ -62,6 +62,6 @@ type program struct {
 	memoRows  int // -1 if the outcome of an instruction depends on more than its place in the text
 	shortest  int
 	anchored  bool
-	prefix    string   // each match begins with it
+	prefix    []byte   // each match begins with it, nil if unknown
 	first     *byteSet // each match begins with one of them, nil if unknown
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -138,6 +139,10 @@ func TestExclude(t *testing.T) {
 	excluded.Clear()
 	if i := Pick(cands, &limits, 7, excluded); i < 0 {
 		t.Error("none excluded: no server")
+	}
+	excluded.Add(70)
+	if excluded.Has(69) || !excluded.Has(70) {
+		t.Error("places from before Clear are in the set")
 	}
 	if excluded.Has(-1) || excluded.Has(1000) {
 		t.Error("a place that was never added is in the set")
@@ -510,7 +515,7 @@ func FuzzPick(f *testing.F) {
 
 func BenchmarkPick(b *testing.B) {
 	for _, n := range []int{3, 20, 200} {
-		b.Run(fmt.Sprint(n), func(b *testing.B) {
+		b.Run(strconv.Itoa(n), func(b *testing.B) {
 			cands := mixed(n)
 			limits := DefaultLimits()
 			var seed uint64

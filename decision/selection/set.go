@@ -12,10 +12,10 @@ func (s *Set) Add(i int) {
 }
 
 // Has reports whether i is in the set.
-func (s Set) Has(i int) bool {
+func (s *Set) Has(i int) bool {
 	w := uint(i) / 64
-	return w < uint(len(s)) && s[w]>>(uint(i)%64)&1 != 0
+	return w < uint(len(*s)) && (*s)[w]>>(uint(i)%64)&1 != 0
 }
 
 // Clear empties the set and keeps its memory.
-func (s Set) Clear() { clear(s) }
+func (s *Set) Clear() { *s = (*s)[:0] }

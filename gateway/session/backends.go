@@ -97,6 +97,9 @@ const retryInterval = 50 * time.Millisecond
 // be reached is left out of the next draw; when all were tried, or none is eligible, it starts over, until
 // connect_retries_on_failure or connect_timeout_server_max is used up.
 func (s *session) connect(ctx context.Context, hostgroup int32, schema string, maxLagMS *uint32) (*backend, error) {
+	if b := s.state.sticky[hostgroup]; b != nil && b.Alive() {
+		return b, nil
+	}
 	begin := time.Now()
 	var tried selection.Set
 	var last error
@@ -112,7 +115,7 @@ func (s *session) connect(ctx context.Context, hostgroup int32, schema string, m
 		}
 		i := s.draw(hg, settings, tried, maxLagMS)
 		if i < 0 {
-			tried.Clear()
+			tried = nil
 			if err := pause(ctx, retryInterval); err != nil {
 				return nil, err
 			}

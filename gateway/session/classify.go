@@ -13,6 +13,7 @@ type kind struct {
 	setTransaction bool   // SET TRANSACTION: concerns the next transaction
 	needsLast      bool   // asks about the statement before it
 	needsInsert    bool   // asks for the last generated id
+	setsVariable   bool   // may set a user variable
 	kill           bool
 }
 
@@ -48,6 +49,8 @@ func classify(digest string) kind {
 	case "KILL":
 		k.kill = true
 	}
+	k.setsVariable = hasUserVariable([]byte(digest)) &&
+		(k.set || first == "CALL" || strings.Contains(upper, ":=") || strings.Contains(upper, " INTO @"))
 	if strings.Contains(digest, ";") { // several statements, or so it may be
 		k.read, k.use, k.kill, k.commit = false, "", false, false
 	}

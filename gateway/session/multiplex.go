@@ -56,13 +56,10 @@ func (f Flags) String() string {
 	return strings.Join(names, "|")
 }
 
-// NoRule is the value of MultiplexOptions.Multiplex when no rule has one.
-const NoRule int8 = -1
-
 // MultiplexOptions are what the flags of a statement depend on besides its digest text. Take
 // [DefaultMultiplexOptions] and change what is known.
 type MultiplexOptions struct {
-	Multiplex       int8     // the answer's multiplex: 0, 1 or 2, else NoRule
+	Multiplex       *uint32  // the answer's multiplex: 0, 1 or 2; nil: no rule has one
 	KeepVariables   []string // lower case; a SELECT of variables that begin with one of them sets no flag
 	LockOnHostgroup bool     // the setting set_query_lock_on_hostgroup
 	Locked          bool     // the session is locked on a hostgroup
@@ -76,7 +73,6 @@ type MultiplexOptions struct {
 // about.
 func DefaultMultiplexOptions() MultiplexOptions {
 	return MultiplexOptions{
-		Multiplex:       NoRule,
 		KeepVariables:   []string{"tx_isolation", "transaction_isolation", "version"},
 		LockOnHostgroup: true,
 		Autocommit:      true,
@@ -84,53 +80,51 @@ func DefaultMultiplexOptions() MultiplexOptions {
 }
 
 // StatementFlags says which flags a statement sets and which it clears; none is in both. The new flags are
-// old&^clear|set, also when the statement failed.
+// old&^cleared|set, also when the statement failed.
 //
 // As in ProxySQL the flags are found from the digest text, so that literals and comments count for nothing, and
 // nothing is found when statements are not digested (an empty text). Temporary tables and user variables inside stored
 // procedures, CREATE OR REPLACE TEMPORARY TABLE, and GET_LOCK with a blank before its parenthesis stay unseen, and
 // temporary tables, locks of GET_LOCK and SQL_CALC_FOUND_ROWS are cleared by a reset of the connection alone.
-func StatementFlags(digestText []byte, o *MultiplexOptions) (set, clear Flags) {
+func StatementFlags(digestText []byte, o MultiplexOptions) (set, cleared Flags) {
 	switch {
-	case o.Multiplex == 0:
+	case o.Multiplex == nil && o.Locked, o.Multiplex != nil && *o.Multiplex == 0:
 		set |= NoMultiplex
-	case o.Multiplex == 1:
-		clear |= NoMultiplex
-	case o.Multiplex == NoRule && o.Locked:
-		set |= NoMultiplex
+	case o.Multiplex != nil && *o.Multiplex == 1:
+		cleared |= NoMultiplex
 	}
 	if !o.InTransaction && o.Autocommit {
-		clear |= HasSavepoint
+		cleared |= HasSavepoint
 	}
 	if len(digestText) == 0 {
-		return set, clear
+		return set, cleared
 	}
 	set |= stateSet(digestText)
-	if o.Multiplex != 2 && usesVariable(digestText, o) {
+	if ignoresAt := o.Multiplex != nil && *o.Multiplex == 2; !ignoresAt && usesVariable(digestText, &o) {
 		set |= UserVariable
 	}
 	switch {
 	case hasPrefix(digestText, "UNLOCK TABLES"):
-		clear |= LockTables
+		cleared |= LockTables
 	case hasPrefix(digestText, "SAVEPOINT ") && (o.InTransaction || !o.Autocommit):
 		set |= HasSavepoint
 	case endsTransaction(digestText):
-		clear |= HasSavepoint
+		cleared |= HasSavepoint
 	case hasPrefix(digestText, "SET "):
 		switch setsSQLLogBin(digestText, o.Text) {
 		case sqlLogBinOff:
 			set |= SQLLogBin0
 		case sqlLogBinOn:
-			clear |= SQLLogBin0
+			cleared |= SQLLogBin0
 		case sqlLogBinNot:
 		}
 	}
 	if o.Warnings > 0 {
 		set |= HasWarnings
 	} else if !showsWarnings(digestText) {
-		clear |= HasWarnings
+		cleared |= HasWarnings
 	}
-	return set, clear
+	return set, cleared
 }
 
 // stateSet finds the state that a statement leaves behind whatever the session is in.

@@ -18,11 +18,12 @@ type state struct {
 
 	transaction   *backend // has an open transaction
 	autocommitOff bool
-	pin           *backend // holds state that can't be restored elsewhere
-	last          *backend // of the last statement
-	lockOnly      bool     // the pin is for LOCK TABLES alone
-	insert        *backend // of the last statement that generated an id
-	next          *backend // the next statement belongs to it, after SET TRANSACTION
+	pin           *backend           // holds state that can't be restored elsewhere
+	last          *backend           // of the last statement
+	lockOnly      bool               // the pin is for LOCK TABLES alone
+	insert        *backend           // of the last statement that generated an id
+	sticky        map[int32]*backend // by hostgroup: a rule's multiplex=0 keeps the connection
+	next          *backend           // the next statement belongs to it, after SET TRANSACTION
 }
 
 type variable struct{ name, value string }
@@ -34,6 +35,17 @@ func (st *state) forget(b *backend) {
 			*p = nil
 		}
 	}
+	if st.sticky[b.hostgroup] == b {
+		delete(st.sticky, b.hostgroup)
+	}
+}
+
+// stick keeps the hostgroup's statements on one connection.
+func (st *state) stick(b *backend) {
+	if st.sticky == nil {
+		st.sticky = map[int32]*backend{}
+	}
+	st.sticky[b.hostgroup] = b
 }
 
 // holds tells whether the session depends on this very connection.

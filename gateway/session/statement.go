@@ -399,29 +399,45 @@ func (s *session) implicitTransaction(st *statement, b *backend, out *mysql.Outc
 	s.setTransaction(b)
 }
 
+// heldFlags are the state that only its own connection has. Sessions share no connections, so the other flags of
+// multiplexing need no care here.
+const heldFlags = PreparedStatement | LockTables | TemporaryTable | GetLock | SQLLogBin0
+
 // pins holds the session on b when the statement left something there that can't be restored elsewhere.
 func (s *session) pins(st *statement, b *backend, out *mysql.Outcome) {
-	set, cleared := StatementFlags(st.digest, MultiplexOptions{Multiplex: st.answer.Multiplex})
-	if cleared&LockTables != 0 && s.state.pin == b && s.state.lockOnly {
-		s.state.pin, s.state.lockOnly = nil, false
+	o := DefaultMultiplexOptions()
+	o.Text, o.Multiplex = st.text, st.answer.Multiplex
+	set, cleared := StatementFlags(st.digest, o)
+	state := &s.state
+	if cleared&LockTables != 0 && state.lockOnly && state.pin == b {
+		state.pin, state.lockOnly = nil, false
 	}
-	cause := ""
 	switch {
-	case set&UserVariable != 0 && st.kind.read && !strings.Contains(string(st.digest), ":="):
-		// Reading a variable changes nothing: the session is pinned already if it was ever set.
-	case set&UserVariable != 0 && (st.answer.Multiplex != nil || !st.settings.LockOnHostgroup):
-	case set&LockTables != 0:
-		cause = LockTables.String()
-		s.state.lockOnly = s.state.pin == nil
-	case set&^(HasSavepoint|FoundRows|HasWarnings) != 0:
-		cause = (set &^ (HasSavepoint | FoundRows | HasWarnings)).String()
-	case out.Track != nil && out.Track.StateChanged && len(out.Track.Variables) == 0 && out.Track.Schema == nil && !st.kind.setStatement:
-		cause = "STATE_CHANGED"
-	case !b.tracked && st.kind.set:
-		cause = "UNTRACKED_SET"
+	case set&NoMultiplex != 0:
+		state.stick(b)
+	case cleared&NoMultiplex != 0:
+		delete(state.sticky, b.hostgroup)
 	}
-	if cause != "" {
-		s.pinTo(b, cause)
+	if set&heldFlags != 0 {
+		state.lockOnly = set&heldFlags == LockTables && state.pin == nil
+		s.pinTo(b, (set & heldFlags).String())
+		return
+	}
+	mayLock := st.answer.Multiplex == nil && st.settings.LockOnHostgroup
+	switch t := out.Track; {
+	case st.kind.setsVariable:
+		if mayLock {
+			s.pinTo(b, UserVariable.String())
+		}
+	case st.kind.setStatement:
+	case t != nil && t.StateChanged && len(t.Variables) == 0 && t.Schema == nil:
+		if mayLock {
+			s.pinTo(b, "STATE_CHANGED")
+		}
+	case !b.tracked && st.kind.set:
+		if mayLock {
+			s.pinTo(b, "UNTRACKED_SET")
+		}
 	}
 }
 
