@@ -177,7 +177,6 @@ func (a *Answer) settle(q *Question, destination int32, reason Reason) {
 	switch {
 	case a.Set&(OKMsg|ErrorMsg) != 0:
 		destination, reason = None, ReasonAnswered
-		a.Set &^= NextQueryFlagIn // not stored by a statement that is answered here
 	case q.Session.LockedHostgroup >= 0:
 		destination, reason = q.Session.LockedHostgroup, ReasonLocked
 	case q.Session.TransactionHostgroup >= 0:

@@ -87,8 +87,8 @@ func TestAnswered(t *testing.T) {
 	if a.Reason != decision.ReasonAnswered || a.DestinationHostgroup != decision.None || !a.Has(decision.ErrorMsg) || a.ErrorMsg != "" {
 		t.Errorf("answer %+v", a)
 	}
-	if a.Has(decision.NextQueryFlagIn) || a.HasMirror {
-		t.Error("an answered statement stores a flag or is mirrored")
+	if !a.Has(decision.NextQueryFlagIn) || a.HasMirror {
+		t.Error("an answered statement hides its rule's flag or is mirrored")
 	}
 }
 

@@ -94,6 +94,9 @@ func width(n *node) (length int, fixed bool) {
 	case kindCondGroup, kindCondLook:
 		return sameWidth(n.subs[len(n.subs)-2:])
 	case kindRepeat:
+		if n.max == 0 {
+			return 0, true
+		}
 		w, ok := width(n.subs[0])
 		return w * n.min, ok && n.min == n.max
 	case kindCapture, kindAtomic:

@@ -9,7 +9,14 @@ import (
 // With anchored it must begin at from, with notEmpty it must have a byte.
 func (m *machine) search(from int, anchored, notEmpty bool) (begin, end int, ok bool, err error) {
 	m.from, m.notEmpty = from, notEmpty
-	m.grant()
+	m.memo.stop()
+	m.last = m.prog.memoRows < 0
+	if m.last {
+		m.grant(baseSteps + stepsAByte*len(m.text))
+	} else {
+		m.grant(1<<12 + 2*stepsAByte*len(m.text)) // Then the memo helps out.
+	}
+	defer m.grant(0)
 	anchored = anchored || m.prog.anchored && from == 0
 	for place := from; ; place++ {
 		if !anchored {
@@ -61,15 +68,10 @@ func (m *machine) candidate(place int) int {
 	return place
 }
 
-// grant gives the first steps: few where the memo can help out, else all.
-func (m *machine) grant() {
-	m.memo.stop()
-	m.last = m.prog.memoRows < 0
-	if m.last {
-		m.steps = baseSteps + stepsAByte*len(m.text)
-		return
-	}
-	m.steps = 1<<12 + 32*len(m.text)
+// grant adds up the steps of the grant before and makes a new one.
+func (m *machine) grant(steps int) {
+	m.spent += m.granted - m.steps
+	m.granted, m.steps = steps, steps
 }
 
 // grantMore is called when no steps are left.
@@ -78,9 +80,10 @@ func (m *machine) grantMore() error {
 		return ErrTooComplex
 	}
 	m.last = true
-	m.steps = baseSteps + stepsAByte*len(m.text)
 	if m.memo.start(m.prog.memoRows, len(m.text)) {
-		m.steps = math.MaxInt // The memo ends the search in time.
+		m.grant(math.MaxInt) // The memo ends the search in time.
+	} else {
+		m.grant(baseSteps + stepsAByte*len(m.text))
 	}
 	return nil
 }

@@ -39,7 +39,9 @@ type machine struct {
 
 	stack     []entry
 	registers []int
-	steps     int // left
+	steps     int  // left of those granted
+	granted   int  // latest
+	spent     int  // before
 	last      bool // no more steps are granted when these are used up
 	memo      memo
 }
@@ -50,6 +52,7 @@ var machines = sync.Pool{New: func() any { return new(machine) }}
 func borrow(prog *program, text []byte, captures bool) *machine {
 	m := machines.Get().(*machine) //nolint:forcetypeassert // The pool holds nothing else.
 	m.prog, m.text, m.captures = prog, text, captures
+	m.steps, m.granted, m.spent = 0, 0, 0
 	if cap(m.registers) < prog.registers {
 		m.registers = make([]int, prog.registers)
 	}

@@ -67,13 +67,12 @@ func (p *parser) greed() greed {
 func repeat(item *node, low, high int, g greed) *node {
 	if item.kind == kindLook {
 		// PCRE looks once at most, however often it is told to.
-		switch {
-		case high == 0:
-			return &node{kind: kindEmpty}
-		case low > 0:
+		if low > 0 {
 			return item
 		}
-		high = 1
+		if high != 0 {
+			high = 1
+		}
 	}
 	r := &node{kind: kindRepeat, subs: []*node{item}, min: low, max: high, greed: g, pos: item.pos}
 	if g == possessive && item.kind != kindSet {

@@ -2,8 +2,11 @@ package pattern
 
 import "strings"
 
-// maxGrowth bounds what a replacement may add to a text: the largest packet of MySQL.
-const maxGrowth = 1 << 30
+// Bounds of one Replace.
+const (
+	maxGrowth = 64 << 20       // bytes that a text may grow
+	maxSpent  = 10 * baseSteps // steps of all searches together, and more for long texts
+)
 
 // Replacement is a parsed replace_pattern.
 type Replacement struct {
@@ -58,7 +61,7 @@ func ParseReplacement(s string, groups int) (*Replacement, error) {
 //
 // Empty matches are found as by PCRE's C++ interface, which ProxySQL uses: an empty match may follow directly on
 // another match, and after an empty one a longer one is tried at the same place. If the expression runs out of its bound, or the
-// text would grow by more than 1 GiB, nothing is replaced.
+// text would grow by more than 64 MiB, nothing is replaced.
 func (r *Regexp) Replace(dst, text []byte, rep *Replacement, global bool) (out []byte, changed bool) {
 	m := borrow(r.prog, text, true)
 	defer m.release()
@@ -67,7 +70,7 @@ func (r *Regexp) Replace(dst, text []byte, rep *Replacement, global bool) (out [
 	for from <= len(text) {
 		begin, end, found, err := m.search(from, again, again)
 		switch {
-		case err != nil || len(dst)-base-copied > maxGrowth:
+		case err != nil || len(dst)-base-copied > maxGrowth || m.spent > maxSpent+4*stepsAByte*len(text):
 			return append(dst[:base], text...), false
 		case !found && !again:
 			return append(dst, text[copied:]...), changed

@@ -54,7 +54,11 @@ func TestDistribution(t *testing.T) {
 		{"120 servers", weights(120, func(i int) uint32 { return uint32(i) * 1000 })},
 		{"120 heavy servers", weights(120, func(int) uint32 { return MaxWeight })},
 	} {
-		for _, from := range []uint64{0, 1 << 40, math.MaxUint64 - 5000} {
+		starts := []uint64{0, 1 << 40, math.MaxUint64 - 5000}
+		if len(tt.weights) > 100 {
+			starts = starts[:1] // enough for the time they take
+		}
+		for _, from := range starts {
 			t.Run(fmt.Sprintf("%s from seed %d", tt.name, from), func(t *testing.T) {
 				cands := make([]Candidate, len(tt.weights))
 				var sum float64

@@ -39,7 +39,7 @@ start_server() {
   fi
   start "$name" mariadbd --no-defaults ${as[@]+"${as[@]}"} --datadir="$dir/$name" --socket=mariadb.sock \
     --pid-file=mariadb.pid --bind-address=127.0.0.1 --port="$port" --skip-name-resolve --server-id="$id" \
-    --log-bin=binlog --binlog-format=ROW --log-slave-updates --gtid-strict-mode --innodb-buffer-pool-size=32M \
+    --log-bin=binlog --relay-log=relay --binlog-format=ROW --log-slave-updates --gtid-strict-mode --innodb-buffer-pool-size=32M \
     --innodb-log-file-size=8M --innodb-flush-log-at-trx-commit=2 --max-allowed-packet=64M --secure-file-priv=/dev/null \
     --character-set-server=utf8mb4 --collation-server=utf8mb4_general_ci "$@"
 }
@@ -74,7 +74,7 @@ GRANT REPLICATION SLAVE ON *.* TO replication@'127.0.0.1';
 SQL
   administer "$dir/replica" <<SQL
 CHANGE MASTER TO MASTER_HOST = '127.0.0.1', MASTER_PORT = $port, MASTER_USER = 'replication',
-  MASTER_PASSWORD = '$secret', MASTER_SSL = 0, MASTER_USE_GTID = slave_pos;
+  MASTER_PASSWORD = '$secret', MASTER_SSL = 0, MASTER_CONNECT_RETRY = 1, MASTER_USE_GTID = slave_pos;
 START SLAVE;
 SQL
 }

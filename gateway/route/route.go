@@ -57,6 +57,7 @@ type Statement struct {
 	Text         []byte
 	DigestText   []byte // nil when digests are off
 	FirstComment []byte // nil when there is none
+	Generation   uint64 // whose options the digest was made with
 	Command      decisionv1.Command
 }
 
@@ -104,7 +105,7 @@ func (r *Router) Decide(ctx context.Context, s *Session, st *Statement) (*decisi
 	}
 	keys := newKeys(st)
 	if s.class != nil {
-		if a := r.lookup(s.class, &keys); a != nil {
+		if a := r.lookup(s.class, &keys, st.Generation == s.class.generation); a != nil {
 			return a, Cached
 		}
 	}
@@ -115,7 +116,7 @@ func (r *Router) Decide(ctx context.Context, s *Session, st *Statement) (*decisi
 	}
 	for _, c := range []*class{s.class, s.lastClass} {
 		if c != nil {
-			if a := r.lookup(c, &keys); a != nil {
+			if a := r.lookup(c, &keys, true); a != nil {
 				return a, Stale
 			}
 		}
@@ -157,8 +158,10 @@ func (k *keys) ofText(c *class) key {
 	return key{class: c.id, sum: k.text, command: k.st.Command, byText: true}
 }
 
-func (r *Router) lookup(c *class, k *keys) *decisionv1.RouteStatementResponse {
-	if k.byDigest {
+// lookup finds an answer of the class. digests tells whether the statement's digest is the class's generation's own:
+// other digest options make other digests, and what they make equal may differ under these.
+func (r *Router) lookup(c *class, k *keys, digests bool) *decisionv1.RouteStatementResponse {
+	if k.byDigest && digests {
 		if a := r.cache.get(k.ofDigest(c)); a != nil {
 			return a
 		}
@@ -198,11 +201,11 @@ func (r *Router) ask(ctx context.Context, s *Session, st *Statement, k *keys) (*
 	s.class, s.lastClass = c, c
 	switch a.CacheScope {
 	case decisionv1.CacheScope_CACHE_SCOPE_DIGEST:
-		if k.byDigest {
+		if k.byDigest && st.Generation == a.Generation {
 			r.cache.put(k.ofDigest(c), a)
 			break
 		}
-		fallthrough // its comment could be an annotation: keep it for this text alone
+		fallthrough // keep it for this text alone
 	case decisionv1.CacheScope_CACHE_SCOPE_TEXT:
 		r.cache.put(k.ofText(c), a)
 		c.hasText.Store(true)

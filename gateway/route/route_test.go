@@ -50,7 +50,7 @@ func newRouter(d route.Decider) *route.Router {
 }
 
 func query(text, digest, comment string) *route.Statement {
-	st := &route.Statement{Text: []byte(text), DigestText: []byte(digest), Command: decisionv1.Command_COMMAND_QUERY}
+	st := &route.Statement{Text: []byte(text), DigestText: []byte(digest), Generation: 1, Command: decisionv1.Command_COMMAND_QUERY}
 	if comment != "" {
 		st.FirstComment = []byte(comment)
 	}
@@ -128,6 +128,7 @@ func TestNewGenerationRetiresAnswers(t *testing.T) {
 	d.generation, d.hostgroup = 2, 30
 	expect(t, r, s, st, 20, route.Cached) // nobody has told
 	r.Observe(2)
+	st.Generation = 2
 	expect(t, r, s, st, 30, route.Asked)
 	if d.last.MinGeneration != 2 {
 		t.Errorf("asked for generation %d", d.last.MinGeneration)
@@ -137,6 +138,16 @@ func TestNewGenerationRetiresAnswers(t *testing.T) {
 	if r.Newest() != 2 {
 		t.Errorf("newest is %d", r.Newest())
 	}
+}
+
+func TestDigestOfOtherGenerationIsNotTrusted(t *testing.T) {
+	d := &decider{generation: 2, scope: decisionv1.CacheScope_CACHE_SCOPE_DIGEST, hostgroup: 20}
+	r := newRouter(d)
+	s := &route.Session{Username: "app"}
+	// The statements were digested with generation 1's options, whose digests may be coarser.
+	expect(t, r, s, query("SELECT a1", "SELECT a?", ""), 20, route.Asked)
+	expect(t, r, s, query("SELECT a2", "SELECT a?", ""), 20, route.Asked)
+	expect(t, r, s, query("SELECT a2", "SELECT a?", ""), 20, route.Cached)
 }
 
 func TestServerBehindIsAskedWithoutMinimum(t *testing.T) {
@@ -167,7 +178,7 @@ func TestServiceDown(t *testing.T) {
 	}
 	r.Observe(2) // told by the configuration stream just before it broke
 	expect(t, r, s, known, 20, route.Stale)
-	d.err, d.generation = nil, 2
+	d.err, d.generation, unknown.Generation = nil, 2, 2
 	deadline := time.Now().Add(10 * time.Second)
 	for !r.Up() && time.Now().Before(deadline) {
 		r.Decide(t.Context(), s, unknown)

@@ -23,12 +23,13 @@ const maxStatement = 64 << 20
 
 // statement is one statement on its way.
 type statement struct {
-	text     []byte
-	digest   []byte // digest text, for classification also when digests are off
-	comment  []byte // the first comment; nil when there is none
-	kind     kind
-	answer   *decisionv1.RouteStatementResponse
-	settings *snapshot.Settings
+	text       []byte
+	digest     []byte // digest text, for classification also when digests are off
+	comment    []byte // the first comment; nil when there is none
+	kind       kind
+	answer     *decisionv1.RouteStatementResponse
+	settings   *snapshot.Settings
+	generation uint64 // that the settings are of
 
 	prepare *preparedStatement // being prepared
 	execute *preparedStatement // being executed
@@ -75,7 +76,7 @@ func (s *session) gather(cmd *mysql.Command) error {
 // examine digests and classifies a statement.
 func (s *session) examine(text []byte) statement {
 	snap := s.Snapshots.Current()
-	st := statement{text: text, settings: &snap.Settings}
+	st := statement{text: text, settings: &snap.Settings, generation: snap.Generation}
 	res := digest.Compute(&s.buffer, text, &st.settings.DigestOptions)
 	st.digest = res.Text
 	if res.HasComment {
@@ -112,6 +113,7 @@ func (s *session) decide(ctx context.Context, st *statement, command decisionv1.
 	}
 	q := route.Statement{Text: st.text, Command: command}
 	if st.settings.Digests {
+		q.Generation = st.generation
 		q.DigestText, q.FirstComment = st.digest, st.comment
 	}
 	answer, source := s.Router.Decide(ctx, &s.route, &q)
@@ -177,7 +179,7 @@ func (s *session) place(ctx context.Context, st *statement) (*backend, error) {
 	}
 	if s.state.autocommitOff && st.kind.read && st.answer.Reason != decisionv1.Reason_REASON_ANNOTATION && s.persistent() {
 		// With autocommit off a read begins a transaction, which writes will follow: it goes where BEGIN would.
-		begin := statement{text: []byte("BEGIN"), digest: []byte("BEGIN"), settings: st.settings}
+		begin := statement{text: []byte("BEGIN"), digest: []byte("BEGIN"), settings: st.settings, generation: st.generation}
 		s.decide(ctx, &begin, decisionv1.Command_COMMAND_QUERY)
 		if begin.answer.DestinationHostgroup != nil {
 			hostgroup = *begin.answer.DestinationHostgroup

@@ -31,6 +31,7 @@ type Config struct {
 	Hostgroups []*Hostgroup `protobuf:"bytes,2,rep,name=hostgroups,proto3" json:"hostgroups,omitempty"`
 	// The servers of the hostgroups. The key is (hostgroup_id, hostname, port).
 	Servers []*Server `protobuf:"bytes,3,rep,name=servers,proto3" json:"servers,omitempty"`
+	// 4 is kept for replication_hostgroups.
 	// The users. The key is username.
 	Users []*User `protobuf:"bytes,5,rep,name=users,proto3" json:"users,omitempty"`
 	// The query rules. The key is rule_id, which is also the order of evaluation.
@@ -1124,7 +1125,7 @@ var File_pointsman_config_v1_config_proto protoreflect.FileDescriptor
 
 const file_pointsman_config_v1_config_proto_rawDesc = "" +
 	"\n" +
-	" pointsman/config/v1/config.proto\x12\x13pointsman.config.v1\"\xf3\x02\n" +
+	" pointsman/config/v1/config.proto\x12\x13pointsman.config.v1\"\xed\x02\n" +
 	"\x06Config\x129\n" +
 	"\bsettings\x18\x01 \x01(\v2\x1d.pointsman.config.v1.SettingsR\bsettings\x12>\n" +
 	"\n" +
@@ -1135,7 +1136,7 @@ const file_pointsman_config_v1_config_proto_rawDesc = "" +
 	"\vquery_rules\x18\x06 \x03(\v2\x1e.pointsman.config.v1.QueryRuleR\n" +
 	"queryRules\x12?\n" +
 	"\vfast_routes\x18\a \x03(\v2\x1e.pointsman.config.v1.FastRouteR\n" +
-	"fastRoutesJ\x04\b\x04\x10\x05\"\xed\x10\n" +
+	"fastRoutes\"\xed\x10\n" +
 	"\bSettings\x12(\n" +
 	"\rquery_digests\x18\x01 \x01(\bH\x00R\fqueryDigests\x88\x01\x01\x12G\n" +
 	"\x1equery_digests_max_query_length\x18\x02 \x01(\rH\x01R\x1aqueryDigestsMaxQueryLength\x88\x01\x01\x12I\n" +

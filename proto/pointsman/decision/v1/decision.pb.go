@@ -97,6 +97,7 @@ const (
 	Reason_REASON_TRANSACTION Reason = 5
 	// The session is locked on locked_hostgroup.
 	Reason_REASON_LOCKED Reason = 6
+	// 7 is kept for the routing guideline.
 	// An OK or error message answers the statement: no destination, not even inside a transaction.
 	Reason_REASON_ANSWERED Reason = 8
 )
@@ -686,7 +687,7 @@ type RouteStatementResponse struct {
 	MirrorHostgroup *int32 `protobuf:"varint,27,opt,name=mirror_hostgroup,json=mirrorHostgroup,proto3,oneof" json:"mirror_hostgroup,omitempty"`
 	// The flag that the copy's walk starts from.
 	MirrorFlagOut *int32 `protobuf:"varint,28,opt,name=mirror_flag_out,json=mirrorFlagOut,proto3,oneof" json:"mirror_flag_out,omitempty"`
-	// Store this flag in the session: later walks start from it. Absent also when ok_msg or error_msg answers.
+	// Store this flag in the session, unless ok_msg or error_msg answers the statement: later walks start from it.
 	NextQueryFlagIn *int32 `protobuf:"varint,29,opt,name=next_query_flag_in,json=nextQueryFlagIn,proto3,oneof" json:"next_query_flag_in,omitempty"`
 	// As the rule column sticky_conn.
 	StickyConn *bool `protobuf:"varint,30,opt,name=sticky_conn,json=stickyConn,proto3,oneof" json:"sticky_conn,omitempty"`
@@ -1906,7 +1907,7 @@ const file_pointsman_decision_v1_decision_proto_rawDesc = "" +
 	"\x13COMMAND_UNSPECIFIED\x10\x00\x12\x11\n" +
 	"\rCOMMAND_QUERY\x10\x01\x12\x13\n" +
 	"\x0fCOMMAND_PREPARE\x10\x02\x12\x13\n" +
-	"\x0fCOMMAND_EXECUTE\x10\x03*\xc3\x01\n" +
+	"\x0fCOMMAND_EXECUTE\x10\x03*\xbd\x01\n" +
 	"\x06Reason\x12\x16\n" +
 	"\x12REASON_UNSPECIFIED\x10\x00\x12\x0f\n" +
 	"\vREASON_RULE\x10\x01\x12\x15\n" +
@@ -1915,7 +1916,7 @@ const file_pointsman_decision_v1_decision_proto_rawDesc = "" +
 	"\x18REASON_DEFAULT_HOSTGROUP\x10\x04\x12\x16\n" +
 	"\x12REASON_TRANSACTION\x10\x05\x12\x11\n" +
 	"\rREASON_LOCKED\x10\x06\x12\x13\n" +
-	"\x0fREASON_ANSWERED\x10\b\"\x04\b\a\x10\a*m\n" +
+	"\x0fREASON_ANSWERED\x10\b*m\n" +
 	"\n" +
 	"CacheScope\x12\x1b\n" +
 	"\x17CACHE_SCOPE_UNSPECIFIED\x10\x00\x12\x14\n" +
