@@ -8,7 +8,7 @@ const (
 	codeUnknownHostgroup   = "unknown_hostgroup"
 	codeUnknownStatus      = "unknown_status"
 	codeUnsupported        = "unsupported"
-	codeBadPasswordHash    = "bad_password_hash" //nolint:gosec // A word for programs, no credential.
+	codeBadPasswordHash    = "bad_password_hash"
 	codeNoPassword         = "no_password"
 	codeBackendLogin       = "backend_login"
 	codeBadDigest          = "bad_digest"

@@ -70,7 +70,7 @@ func weightedFlag(raw json.RawMessage) (f rules.WeightedFlag, problem string) {
 	if err != nil {
 		return f, fmt.Sprintf("needs a weight that is an integer from 0 to %d", uint32(maxUint32))
 	}
-	return rules.WeightedFlag{ID: int32(id), Weight: uint32(weight)}, "" //nolint:gosec // In range.
+	return rules.WeightedFlag{ID: int32(id), Weight: uint32(weight)}, ""
 }
 
 // jsonReader walks a text that is known to be valid JSON.

@@ -40,7 +40,7 @@ func (c *compiler) rules() {
 func (c *compiler) rule(at row, r *QueryRule) rules.Rule {
 	var err error
 	out := rules.Rule{
-		ID:          uint32(r.RuleID), //nolint:gosec // Out of range: reported.
+		ID:          uint32(r.RuleID),
 		Username:    r.Username,
 		Schemaname:  r.Schemaname,
 		Negate:      r.NegateMatchPattern,
@@ -50,7 +50,7 @@ func (c *compiler) rule(at row, r *QueryRule) rules.Rule {
 		Apply:       r.Apply,
 	}
 	c.inRange(at, "flag_in", r.FlagIn, 0, maxInt32)
-	out.FlagIn = int32(r.FlagIn) //nolint:gosec // Out of range: reported.
+	out.FlagIn = int32(r.FlagIn)
 	if r.ClientAddr != "" {
 		out.ClientAddr, err = rules.ParseClientAddr(r.ClientAddr)
 		c.addressProblem(at, "client_addr", codeBadClientAddr, err)
@@ -90,7 +90,7 @@ func (c *compiler) addressProblem(at row, field, code string, err error) {
 // number32 takes over an optional number from 0 to high.
 func (c *compiler) number32(at row, field string, p *int64, high int64, to *int32) {
 	if p != nil && c.inRange(at, field, *p, 0, high) {
-		*to = int32(*p) //nolint:gosec // In range.
+		*to = int32(*p)
 	}
 }
 
@@ -154,7 +154,7 @@ func (c *compiler) replacement(at row, r *QueryRule, out *rules.Rule) {
 		if syntax, ok := errors.AsType[*pattern.SyntaxError](err); ok {
 			pos, msg = syntax.Pos, syntax.Msg
 		}
-		c.report(at, "replace_pattern", pos, codeBadReplacement, fmt.Sprintf("replace_pattern can't be used: %s", msg))
+		c.report(at, "replace_pattern", pos, codeBadReplacement, "replace_pattern can't be used: "+msg)
 		return
 	}
 	out.Replacement = replacement
@@ -168,7 +168,7 @@ func (c *compiler) destination(at row, r *QueryRule, out *rules.Rule) {
 	case *p < 0:
 		c.warnf(at, field, codeNegativeHostgroup, "destination_hostgroup is %d, which acts as unset, as in ProxySQL; leave it out or give a hostgroup", *p)
 	case c.inRange(at, field, *p, 0, maxInt32):
-		out.Destination = int32(*p) //nolint:gosec // In range.
+		out.Destination = int32(*p)
 		c.wantHostgroup(at, field, out.Destination)
 	}
 }
@@ -178,13 +178,13 @@ func (c *compiler) effects(at row, r *QueryRule) rules.Effects {
 	var e rules.Effects
 	unsigned := func(field string, p *int64, low, high int64, f Field, to *uint32) {
 		if p != nil && c.inRange(at, field, *p, low, high) {
-			*to = uint32(*p) //nolint:gosec // In range.
+			*to = uint32(*p)
 			e.Set |= f
 		}
 	}
 	signed := func(field string, p *int64, f Field, to *int32) {
 		if p != nil && c.inRange(at, field, *p, 0, maxInt32) {
-			*to = int32(*p) //nolint:gosec // In range.
+			*to = int32(*p)
 			e.Set |= f
 		}
 	}

@@ -40,8 +40,6 @@ func show(problems decision.Problems) string {
 	return b.String()
 }
 
-func active(on bool) *bool { return &on }
-
 // TestTenMistakes has one mistake of each of ten kinds, and wants ten errors.
 func TestTenMistakes(t *testing.T) {
 	g, problems := decision.Compile(7, tenMistakes())
@@ -135,7 +133,7 @@ func TestProblems(t *testing.T) {
 		}}, []string{
 			"duplicate_key@users[1].username", "empty_key@users[2].username", "out_of_range@users[3].default_hostgroup",
 		}},
-		{"inactive user", user(decision.User{Active: active(false), DefaultHostgroup: -1, Password: new("")}), []string{"?out_of_range@users[0].default_hostgroup"}},
+		{"inactive user", user(decision.User{Active: new(false), DefaultHostgroup: -1, Password: new("")}), []string{"?out_of_range@users[0].default_hostgroup"}},
 		{"no password", user(decision.User{}), []string{"?no_password@users[0].password"}},
 		{"clear passwords", &decision.Config{Users: []decision.User{
 			{Username: "a", Password: new("")}, {Username: "b", Password: new("*short")}, {Username: "c", Password: new("$B$005$")},
@@ -159,7 +157,7 @@ func TestProblems(t *testing.T) {
 			"?unknown_hostgroup@fast_routes[1].destination_hostgroup",
 		}},
 		{"rule ids", &decision.Config{QueryRules: []decision.QueryRule{
-			{RuleID: 0}, {RuleID: -1}, {RuleID: 1 << 31}, {RuleID: 1<<31 - 1}, {RuleID: 5}, {RuleID: 5, Active: active(false)},
+			{RuleID: 0}, {RuleID: -1}, {RuleID: 1 << 31}, {RuleID: 1<<31 - 1}, {RuleID: 5}, {RuleID: 5, Active: new(false)},
 		}}, []string{
 			"out_of_range@query_rules[0].rule_id", "out_of_range@query_rules[1].rule_id", "out_of_range@query_rules[2].rule_id",
 			"duplicate_key@query_rules[5].rule_id",
@@ -198,21 +196,28 @@ func TestProblems(t *testing.T) {
 			QueryRules: []decision.QueryRule{{RuleID: 1, Digest: "0xFF"}, {RuleID: 2, MatchDigest: new("a")}, {RuleID: 3, MatchPattern: new("a")}},
 		}, []string{"?digests_off@query_rules[0]", "?digests_off@query_rules[1]"}},
 		{"negated bad regex", rule(decision.QueryRule{MatchPattern: new("a(b"), NegateMatchPattern: true}), []string{"regex_syntax@query_rules[0].match_pattern:*"}},
-		{"inactive bad regex", rule(decision.QueryRule{Active: active(false), MatchPattern: new("a(b")}), []string{"?regex_syntax@query_rules[0].match_pattern:*"}},
+		{"inactive bad regex", rule(decision.QueryRule{Active: new(false), MatchPattern: new("a(b")}), []string{"?regex_syntax@query_rules[0].match_pattern:*"}},
 		{"look-ahead", rule(decision.QueryRule{MatchPattern: new("a(?=b)")}), []string{"?regex_backtracking@query_rules[0].match_pattern"}},
 		{"replacement", rule(decision.QueryRule{MatchPattern: new("a"), ReplacePattern: new(`ab\x`)}), []string{"bad_replacement@query_rules[0].replace_pattern:*"}},
 		{"empty expression and replacement", rule(decision.QueryRule{MatchPattern: new(""), ReplacePattern: new("")}), nil},
 		{"attributes", &decision.Config{QueryRules: []decision.QueryRule{
-			{RuleID: 1, Attributes: "{"}, {RuleID: 2, Attributes: "[]"}, {RuleID: 3, Attributes: "{}"}, {RuleID: 4, Attributes: `{"flagOUTs":[]}`},
-			{RuleID: 5, Attributes: `{"flagOUTs":{}}`}, {RuleID: 6, Attributes: `{"x":{"y":[1]}, "flagOUTs": [ {"id":1,"weight":0}, {"id":"1","weight":1}, 3 ,{"id":-1,"weight":1},{"id":1,"weight":1.5}]}`},
-			{RuleID: 7, Attributes: `{} x`}, {RuleID: 8, Attributes: `{"flagOUTs":null}`},
+			{RuleID: 1, Attributes: "{"},
+			{RuleID: 2, Attributes: "[]"},
+			{RuleID: 3, Attributes: "{}"},
+			{RuleID: 4, Attributes: `{"flagOUTs":[]}`},
+			{RuleID: 5, Attributes: `{"flagOUTs":{}}`},
+			{RuleID: 6, Attributes: `{"x":{"y":[1]}, "flagOUTs": [ {"id":1,"weight":0}, {"id":"1","weight":1}, 3 ,{"id":-1,"weight":1},{"id":1,"weight":1.5}]}`},
+			{RuleID: 7, Attributes: `{} x`},
+			{RuleID: 8, Attributes: `{"flagOUTs":null}`},
 		}}, []string{
 			"attributes_json@query_rules[0].attributes:0", "attributes_json@query_rules[1].attributes:0", "bad_flagouts@query_rules[4].attributes:12",
 			"bad_flagouts@query_rules[5].attributes:51", "bad_flagouts@query_rules[5].attributes:74", "bad_flagouts@query_rules[5].attributes:77",
 			"bad_flagouts@query_rules[5].attributes:98", "attributes_json@query_rules[6].attributes:3", "bad_flagouts@query_rules[7].attributes:12",
 		}},
 		{"fast routes", &decision.Config{FastRoutes: []decision.FastRoute{
-			{Username: "a", Schemaname: "s"}, {Username: "a", Schemaname: "s", FlagIn: 1}, {Username: "a", Schemaname: "s", DestinationHostgroup: 4},
+			{Username: "a", Schemaname: "s"},
+			{Username: "a", Schemaname: "s", FlagIn: 1},
+			{Username: "a", Schemaname: "s", DestinationHostgroup: 4},
 			{FlagIn: -1, DestinationHostgroup: -1},
 		}}, []string{
 			"duplicate_key@fast_routes[2]", "out_of_range@fast_routes[3].flag_in", "out_of_range@fast_routes[3].destination_hostgroup",
@@ -256,7 +261,7 @@ func TestResolved(t *testing.T) {
 		Hostgroups: []decision.Hostgroup{{HostgroupID: 9}},
 		Servers:    []decision.Server{{HostgroupID: 3, Hostname: "db1", Status: new("offline_soft")}},
 		Users: []decision.User{
-			{Username: "off", Active: active(false), DefaultHostgroup: 3}, {Username: "app", DefaultHostgroup: 3},
+			{Username: "off", Active: new(false), DefaultHostgroup: 3}, {Username: "app", DefaultHostgroup: 3},
 		},
 	})
 	if s := g.Settings(); *s.QueryDigestsMaxDigestLength != 2048 || *s.DefaultSchema != "information_schema" || !*s.QueryDigests {

@@ -125,7 +125,7 @@ func (g *Generation) describe(session *Session, user *User, s *scratch) {
 		Username:   session.Username,
 		Schemaname: schemaname,
 		Addresses:  &s.addresses,
-		ProxyPort:  int32(session.ProxyPort), //nolint:gosec // check holds it to 16 bits.
+		ProxyPort:  int32(session.ProxyPort),
 		FlagIn:     max(session.NextQueryFlagIn, 0),
 		Iterations: g.iterations,
 	}

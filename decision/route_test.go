@@ -13,7 +13,8 @@ import (
 func readWriteSplit() *decision.Config {
 	return &decision.Config{
 		Users: []decision.User{
-			{Username: "app", DefaultHostgroup: 10}, {Username: "off", Active: active(false)},
+			{Username: "app", DefaultHostgroup: 10},
+			{Username: "off", Active: new(false)},
 			{Username: "ff", DefaultHostgroup: 30, FastForward: true},
 		},
 		QueryRules: []decision.QueryRule{
@@ -218,7 +219,7 @@ func TestEndlessRewrite(t *testing.T) {
 func TestSessionAttributes(t *testing.T) {
 	all := decision.QueryRule{RuleID: 1, Schemaname: "s", ClientAddr: "1", ProxyAddr: "2", ProxyPort: new(int64(3))}
 	off := all
-	off.Active = active(false)
+	off.Active = new(false)
 	tests := []struct {
 		name string
 		cfg  decision.Config
@@ -281,6 +282,9 @@ func TestCookies(t *testing.T) {
 }
 
 func TestRouteAllocatesNothing(t *testing.T) {
+	if raceDetector {
+		t.Skip("the race detector allocates")
+	}
 	cfg := readWriteSplit()
 	cfg.QueryRules = append(cfg.QueryRules,
 		decision.QueryRule{RuleID: 3, ClientAddr: "10.0.0.0/8", MirrorFlagOut: new(int64(5))},

@@ -72,12 +72,12 @@ func (g *group) add(s *Server, status selection.Status) {
 	g.servers = append(g.servers, *s)
 	g.addresses = append(g.addresses, s.Address())
 	g.candidates = append(g.candidates, selection.Candidate{
-		Weight:                uint32(*s.Weight), //nolint:gosec // In range.
+		Weight:                uint32(*s.Weight),
 		Status:                status,
-		MaxConnections:        uint32(*s.MaxConnections), //nolint:gosec // In range.
+		MaxConnections:        uint32(*s.MaxConnections),
 		CurrentReplicationLag: -1,
-		MaxReplicationLag:     uint32(*s.MaxReplicationLag),   //nolint:gosec // In range.
-		MaxLatencyUS:          uint64(*s.MaxLatencyMS) * 1000, //nolint:gosec // In range.
+		MaxReplicationLag:     uint32(*s.MaxReplicationLag),
+		MaxLatencyUS:          uint64(*s.MaxLatencyMS) * 1000,
 		LagMS:                 -1,
 	})
 }
@@ -117,7 +117,7 @@ func SelectCandidates(list []Candidate, r *SelectRequest, defaultMaxLatencyMS ui
 		bad := func(field, format string, args ...any) error {
 			return &QuestionError{fmt.Sprintf("candidates.candidates[%d].%s", i, field), fmt.Sprintf(format, args...)}
 		}
-		indexes[i] = *filled(c.Index, int32(i)) //nolint:gosec // A list is shorter than that.
+		indexes[i] = *filled(c.Index, int32(i))
 		names[i] = strconv.Itoa(int(indexes[i]))
 		if other, dup := seen[indexes[i]]; dup {
 			return SelectResult{}, bad("index", "is %d, like that of candidates[%d]", indexes[i], other)

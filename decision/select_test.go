@@ -18,7 +18,8 @@ func TestSelect(t *testing.T) {
 			{HostgroupID: 2, Hostname: "db3", Status: new("OFFLINE_SOFT")},
 			{HostgroupID: 3, Hostname: "::1", Weight: number(0)},
 			{HostgroupID: 3, Hostname: "/run/mysqld.sock", Port: new(uint32(0))},
-			{HostgroupID: 4, Hostname: "db1"}, {HostgroupID: 4, Hostname: "db2"},
+			{HostgroupID: 4, Hostname: "db1"},
+			{HostgroupID: 4, Hostname: "db2"},
 		},
 	})
 	tests := []struct {

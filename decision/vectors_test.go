@@ -2,12 +2,12 @@ package decision_test
 
 import (
 	"encoding/json"
-	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
+	"strconv"
 	"testing"
 
 	"github.com/pointsman/pointsman/decision"
@@ -215,7 +215,7 @@ func TestRuleChains(t *testing.T) {
 			for i := range c.Steps {
 				c.Steps[i].check(t, g, &a)
 				for _, id := range a.MatchedRules {
-					hits[fmt.Sprint(id)]++
+					hits[strconv.FormatUint(uint64(id), 10)]++
 				}
 			}
 			maps.DeleteFunc(c.ExpectRuleHits, func(_ string, n uint64) bool { return n == 0 })

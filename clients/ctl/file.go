@@ -9,6 +9,7 @@ import (
 	"math/big"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 
 	"google.golang.org/protobuf/encoding/protojson"
@@ -62,6 +63,45 @@ func parseConfig(raw []byte) (*configv1.Config, error) {
 		return nil, err
 	}
 	return cfg, nil
+}
+
+// formatConfig writes a configuration as YAML that parseConfig reads.
+func formatConfig(cfg *configv1.Config) ([]byte, error) {
+	raw, err := protojson.MarshalOptions{UseProtoNames: true}.Marshal(cfg)
+	if err != nil {
+		return nil, fmt.Errorf("marshal configuration: %w", err)
+	}
+	var tree map[string]any
+	if err := json.Unmarshal(raw, &tree); err != nil {
+		return nil, fmt.Errorf("read own JSON: %w", err)
+	}
+	plainNumbers(tree, cfg.ProtoReflect().Descriptor())
+	text, err := yaml.Marshal(tree)
+	if err != nil {
+		return nil, fmt.Errorf("write YAML: %w", err)
+	}
+	return text, nil
+}
+
+// plainNumbers makes numbers of the texts that proto JSON writes for 64-bit numbers.
+func plainNumbers(tree map[string]any, d protoreflect.MessageDescriptor) {
+	for name, v := range tree {
+		field := d.Fields().ByName(protoreflect.Name(name))
+		switch v := v.(type) {
+		case []any:
+			for _, item := range v {
+				if m, ok := item.(map[string]any); ok {
+					plainNumbers(m, field.Message())
+				}
+			}
+		case map[string]any:
+			plainNumbers(v, field.Message())
+		case string:
+			if n, err := strconv.ParseInt(v, 10, 64); err == nil && field.Kind() == protoreflect.Int64Kind {
+				tree[name] = n
+			}
+		}
+	}
 }
 
 // form compares a document with the message it shall become.

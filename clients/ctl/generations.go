@@ -11,7 +11,6 @@ import (
 
 	"github.com/spf13/cobra"
 	"google.golang.org/grpc/status"
-	"sigs.k8s.io/yaml"
 
 	client "github.com/pointsman/pointsman/clients/go"
 	"github.com/pointsman/pointsman/decision"
@@ -164,13 +163,9 @@ func (a *app) get() *cobra.Command {
 			}
 			g := resp.Generation
 			fmt.Fprintf(a.io.Out, "# generation %d, published %s%s%s\n", g.Generation, when(g), comment(" by ", g.Author), comment(": ", g.Note))
-			doc, err := configJSON.Marshal(resp.Config)
+			text, err := formatConfig(resp.Config)
 			if err != nil {
-				return fmt.Errorf("marshal configuration: %w", err)
-			}
-			text, err := yaml.JSONToYAML(doc)
-			if err != nil {
-				return fmt.Errorf("write YAML: %w", err)
+				return err
 			}
 			_, err = a.io.Out.Write(text)
 			return err

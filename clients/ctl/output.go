@@ -3,6 +3,7 @@ package ctl
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -18,9 +19,6 @@ import (
 // protoJSON writes messages with the proto's own field names and with the zero values of fields that have no
 // presence, so that readers need no knowledge of defaults.
 var protoJSON = protojson.MarshalOptions{UseProtoNames: true, EmitDefaultValues: true}
-
-// configJSON writes configurations: only what is set, as people write them.
-var configJSON = protojson.MarshalOptions{UseProtoNames: true}
 
 // appendProto appends m as one line of JSON without a line end.
 func appendProto(dst []byte, m proto.Message) ([]byte, error) {
@@ -107,10 +105,11 @@ func writeProblems(w io.Writer, in []*configv1.Problem) {
 
 // message gives an error's text for people; gRPC errors lose their wrapping words.
 func message(err error) string {
-	st, ok := status.FromError(err)
-	if !ok {
+	var rpc interface{ GRPCStatus() *status.Status }
+	if !errors.As(err, &rpc) {
 		return err.Error()
 	}
+	st := rpc.GRPCStatus()
 	text := st.Message()
 	if st.Code() == codes.Unavailable || st.Code() == codes.DeadlineExceeded {
 		text += " (is the decision server running? choose it with --server)"

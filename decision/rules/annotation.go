@@ -1,6 +1,9 @@
 package rules
 
-import "math"
+import (
+	"bytes"
+	"math"
+)
 
 // maxLagMS is the largest max_lag_ms; larger ones are ignored, as in ProxySQL.
 const maxLagMS = 600_000
@@ -18,14 +21,7 @@ type Annotations struct {
 func (a *Annotations) Apply(to *Effects) { to.override(&a.Effects) }
 
 // HasAnnotation tells whether a first comment may hold an annotation: each needs a "=".
-func HasAnnotation(comment []byte) bool {
-	for _, c := range comment {
-		if c == '=' {
-			return true
-		}
-	}
-	return false
-}
+func HasAnnotation(comment []byte) bool { return bytes.IndexByte(comment, '=') >= 0 }
 
 // Parse reads the annotations of a first comment, given without its delimiters. Pieces are separated by ";", each
 // is a key, "=" and a value; unknown keys and values that don't fit are passed over, later pieces override earlier
@@ -104,13 +100,7 @@ func (a *Annotations) lag(n uint64) {
 
 // minGTID takes a "text:number"; runs of blanks inside the text become one.
 func (a *Annotations) minGTID(value []byte) {
-	colon := -1
-	for i, c := range value {
-		if c == ':' {
-			colon = i
-			break
-		}
-	}
+	colon := bytes.IndexByte(value, ':')
 	if colon < 1 || colon == len(value)-1 {
 		return
 	}

@@ -42,7 +42,7 @@ func naive(list []Rule, iterations uint32) (matched []uint32, w Walk) {
 
 // TestRestarts checks that cutting circles short changes nothing.
 func TestRestarts(t *testing.T) {
-	random := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // A test's random numbers.
+	random := rand.New(rand.NewPCG(1, 2))
 	for n := range 3000 {
 		flags := 1 + random.Int32N(7)
 		list := make([]Rule, 1+random.IntN(12))

@@ -25,6 +25,10 @@ func (s *Decision) RouteStatements(stream grpc.BidiStreamingServer[decisionv1.Ro
 		waiting:  make(map[uint64]struct{}),
 		ready:    make(chan *decisionv1.RouteStatementRequest, maxInFlight),
 	}
+	// The header tells the caller that the stream has arrived here: from then on it is not moved to another server.
+	if err := stream.SendHeader(nil); err != nil {
+		return err
+	}
 	defer r.waiters.Wait() // they take 5 ms at most
 	return toStreamStatus(r.run())
 }
