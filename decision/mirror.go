@@ -6,8 +6,8 @@ import (
 )
 
 // mirror decides the way of the mirrored copy. Rules are walked for it only from a mirror_flagOUT. It comes from no
-// client, so it has no addresses (client_addr and proxy_addr pass) and no annotations; it takes no fast route, and no
-// transaction or lock holds it.
+// client, so it has no addresses (client_addr and proxy_addr pass), port 0 (other proxy_port rules don't match) and no
+// annotations; it takes no fast route, and no transaction or lock holds it. Its digest is that of the rewritten text.
 func (g *Generation) mirror(user *User, seed uint64, a *Answer) {
 	if a.Reason == ReasonAnswered || a.Set&(MirrorHostgroup|MirrorFlagOut) == 0 {
 		return

@@ -54,7 +54,7 @@ func Main(ctx context.Context, version string, args, environ []string, stdout, s
 	}
 	f := cmd.Flags()
 	f.StringVar(&cfg.Listen, "listen", "127.0.0.1:6033", "address for MySQL clients, host:port or unix:/path")
-	f.StringSliceVar(&cfg.Decision, "decision", []string{"127.0.0.1:6070"}, "decision servers, host:port or unix:/path, separated by commas")
+	f.StringSliceVar(&cfg.Decision, "decision", []string{"127.0.0.1:7080"}, "decision servers, host:port or unix:/path, separated by commas")
 	f.StringVar(&cfg.Admin, "admin", "127.0.0.1:6034", "address of metrics and health; empty: none")
 	f.StringVar(&cfg.StateDir, "state-dir", "", "folder of the last good configuration, for starts without a decision server; empty: none is kept")
 	f.IntVar(&cfg.MaxConnections, "max-connections", 10_000, "client connections at once")

@@ -43,8 +43,8 @@ func (c *config) addCommonFlags(f *pflag.FlagSet, environ []string) {
 
 func (c *config) addServeFlags(f *pflag.FlagSet, environ []string) {
 	c.addCommonFlags(f, environ)
-	f.StringSliceVar(&c.listen, "listen", []string{"127.0.0.1:6070"}, "host:port or unix:/path of the gRPC services; may be repeated")
-	f.StringVar(&c.admin, "admin", "127.0.0.1:6071", "host:port of the HTTP pages for operators: /metrics, /healthz, /readyz, /debug/pprof/; empty: none")
+	f.StringSliceVar(&c.listen, "listen", []string{"127.0.0.1:7080"}, "host:port or unix:/path of the gRPC services; may be repeated")
+	f.StringVar(&c.admin, "admin", "127.0.0.1:7081", "host:port of the HTTP pages for operators: /metrics, /healthz, /readyz, /debug/pprof/; empty: none")
 	f.StringVar(&c.store, "store", "embedded", "embedded: an etcd of its own in --data-dir; etcd: the one at --etcd-endpoints")
 	f.StringSliceVar(&c.etcdEndpoints, "etcd-endpoints", nil, "etcd's addresses for --store=etcd, e.g. https://etcd1:2379; may be repeated")
 	f.StringVar(&c.etcdPrefix, "etcd-prefix", "/pointsman/v1", "what all keys in etcd begin with")

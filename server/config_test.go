@@ -101,7 +101,7 @@ func TestHelp(t *testing.T) {
 	if code := Main(t.Context(), "1.2.3", []string{"serve", "--help"}, nil, &out, &errs); code != 0 || errs.Len() > 0 {
 		t.Fatalf("exit status %d, %s", code, &errs)
 	}
-	for _, want := range []string{"127.0.0.1:6070", "127.0.0.1:6071", "--data-dir", "--etcd-endpoints", "unix:/path"} {
+	for _, want := range []string{"127.0.0.1:7080", "127.0.0.1:7081", "--data-dir", "--etcd-endpoints", "unix:/path"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("help lacks %q", want)
 		}

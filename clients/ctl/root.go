@@ -76,7 +76,7 @@ func (a *app) root() *cobra.Command {
 	cmd.CompletionOptions.HiddenDefaultCmd = true
 	server := a.io.Getenv("POINTSMAN_SERVER")
 	if server == "" {
-		server = "127.0.0.1:6070"
+		server = "127.0.0.1:7080"
 	}
 	flags := cmd.PersistentFlags()
 	flags.StringVar(&a.server, "server", server, "decision servers, host:port or unix:/path, separated by commas (env POINTSMAN_SERVER)")

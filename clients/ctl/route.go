@@ -136,7 +136,7 @@ func (r *router) route(req *decisionv1.RouteStatementRequest, resp *decisionv1.R
 		return badLine("%v", err)
 	}
 	translate.AnswerToProto(&r.answer, resp)
-	resp.RequestId = req.RequestId
+	resp.RequestId, resp.SessionAttributes = req.RequestId, r.gen.SessionAttributes()
 	return nil
 }
 

@@ -301,7 +301,7 @@ func TestNewRefusesBadAddresses(t *testing.T) {
 }
 
 func ExampleClient_Route() {
-	c, err := client.New(client.Options{Addresses: []string{"127.0.0.1:6070"}})
+	c, err := client.New(client.Options{Addresses: []string{"127.0.0.1:7080"}})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -32,9 +32,9 @@ func analyze(n *node, copies int) {
 		n.shortest = min(n.subs[0].shortest*n.min, endless)
 		n.cost = 1
 		if n.subs[0].kind != kindSet {
-			n.cost = n.subs[0].cost + 3
+			n.cost = n.subs[0].cost + 4
 			if n.writtenOut(copies) {
-				n.cost = n.copies() * (n.subs[0].cost + 2)
+				n.cost = n.copies()*(n.subs[0].cost+2) + 2
 			}
 		}
 	case kindCapture, kindAtomic:
@@ -65,11 +65,7 @@ func (n *node) copies() int {
 }
 
 // writtenOut tells whether a repetition of a group becomes copies of its item, or counts with a register.
-// An endless one whose item may be empty must see how far each round came, so it needs registers, too.
 func (n *node) writtenOut(limit int) bool {
-	if n.max == unlimited && n.subs[0].shortest == 0 {
-		return false
-	}
 	return n.copies() <= 1 || n.copies()*(n.subs[0].cost+2) <= limit
 }
 

@@ -28,7 +28,8 @@ type assembler struct {
 	copies  int    // the limit for one written-out repetition
 	read    []bool // by group: a back-reference or condition reads it
 	sets    map[byteSet]*byteSet
-	regular bool // the outcome of each instruction depends on its place in the text alone
+	starts  []int // registers of the emptyStars around what is being written
+	regular bool  // the outcome of each instruction depends on its place in the text alone
 }
 
 func (a *assembler) findReads(n *node) {
@@ -173,7 +174,7 @@ func (a *assembler) alternate(count int, emit func(i int)) {
 			emit(i)
 			break
 		}
-		split := a.add(instruction{op: opSplit})
+		split := a.add(instruction{op: opSplit, starts: a.starts})
 		a.code[split].x = a.here()
 		emit(i)
 		jumps = append(jumps, a.add(instruction{op: opJump}))

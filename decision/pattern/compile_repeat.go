@@ -1,5 +1,7 @@
 package pattern
 
+import "slices"
+
 func (a *assembler) repeat(n *node) {
 	item := n.subs[0]
 	switch {
@@ -10,7 +12,7 @@ func (a *assembler) repeat(n *node) {
 		if n.min > maxCopies || n.max > maxCopies {
 			a.regular = false // Each place of the text could be looked at too often.
 		}
-		a.add(instruction{op: opRun, set: a.shared(item.set), n: n.min, m: n.max, greed: n.greed})
+		a.add(instruction{op: opRun, set: a.shared(item.set), n: n.min, m: n.max, greed: n.greed, starts: a.starts})
 	case n.writtenOut(a.copies):
 		a.writeOut(n)
 	default:
@@ -33,7 +35,7 @@ func (a *assembler) writeOut(n *node) {
 	}
 	var splits []int
 	for range n.max - n.min {
-		splits = append(splits, a.add(instruction{op: opSplit}))
+		splits = append(splits, a.add(instruction{op: opSplit, starts: a.starts}))
 		a.emit(item)
 	}
 	for _, split := range splits {
@@ -43,17 +45,44 @@ func (a *assembler) writeOut(n *node) {
 
 // star writes x* or, with a first round that must be, x+.
 func (a *assembler) star(item *node, must bool, g greed) {
+	if item.shortest == 0 {
+		a.emptyStar(item, must, g)
+		return
+	}
 	if must {
 		body := a.here()
 		a.emit(item)
-		split := a.add(instruction{op: opSplit})
+		split := a.add(instruction{op: opSplit, starts: a.starts})
 		a.aim(split, body, a.here(), g)
 		return
 	}
-	split := a.add(instruction{op: opSplit})
+	split := a.add(instruction{op: opSplit, starts: a.starts})
 	a.emit(item)
 	a.add(instruction{op: opJump, x: split})
 	a.aim(split, split+1, a.here(), g)
+}
+
+// emptyStar is star for an item that can match without a byte. Such a round is the last one, so the program remembers
+// where each round began.
+func (a *assembler) emptyStar(item *node, must bool, g greed) {
+	const maxInside = 3 // each one doubles the rows that the memo needs
+	register := a.register(1)
+	a.add(instruction{op: opStarBegin, n: register})
+	first := 0
+	if must {
+		first = 1
+	}
+	head := a.add(instruction{op: opStar, n: register, m: first, greed: g, starts: a.starts})
+	a.code[head].x = a.here()
+	outer := a.starts
+	a.starts = append(slices.Clone(outer), register)
+	if len(a.starts) > maxInside {
+		a.regular = false
+	}
+	a.emit(item)
+	a.starts = outer
+	a.add(instruction{op: opJump, x: head})
+	a.code[head].y = a.here()
 }
 
 // aim sets where a split goes: to the body first if greedy, else to the exit first.
@@ -83,19 +112,19 @@ func (a *assembler) count(n *node) {
 func (a *assembler) finish(root *node) {
 	for i := range a.code {
 		in := &a.code[i]
-		switch in.op { //nolint:exhaustive // Only these two are remembered.
+		switch in.op { //nolint:exhaustive // Only these are remembered.
 		case opRun:
 			in.next = a.bytesAt(i + 1)
 			if in.greed == greedy && in.next != nil && !in.next.meets(in.set) {
 				// A shorter run would be followed by a byte of the run, so it can't lead to a match.
 				in.greed = possessive
 			}
-		case opSplit:
+		case opSplit, opStar:
 		default:
 			continue
 		}
 		in.memo = a.memoRows
-		a.memoRows++
+		a.memoRows += 1 << len(in.starts)
 	}
 	if !a.regular {
 		a.memoRows = -1

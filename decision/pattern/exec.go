@@ -130,7 +130,7 @@ func (m *machine) run(place int) (int, error) {
 		case opJump:
 			pc = in.x
 		case opSplit:
-			if ok = !m.memo.on || !m.memo.seen(in.memo, place); ok {
+			if ok = !m.tried(in, place); ok {
 				m.push(entryChoice, in.y, place, 0)
 				pc = in.x
 			}
@@ -145,6 +145,8 @@ func (m *machine) run(place int) (int, error) {
 			if _, _, set := m.group(in.n); !set {
 				pc = in.y
 			}
+		case opStar:
+			pc, ok = m.star(in, pc-1, place)
 		case opLoop:
 			pc = m.loop(in, pc-1, place)
 		case opTryEnd:
@@ -156,7 +158,7 @@ func (m *machine) run(place int) (int, error) {
 		case opLookEnd:
 			m.cut(m.registers[in.n])
 			place = m.registers[in.n+1]
-		case opOpen, opClose, opStash, opCloseStash, opKeep, opMark, opCut, opLook, opTry, opLoopBegin:
+		case opOpen, opClose, opStash, opCloseStash, opKeep, opMark, opCut, opLook, opTry, opStarBegin, opLoopBegin:
 			m.note(in, place)
 		}
 		if len(m.stack) > maxStack {
@@ -206,10 +208,29 @@ func (m *machine) note(in *instruction, place int) {
 		}
 		m.set(in.n, height)
 		m.set(in.n+1, place)
+	case opStarBegin:
+		m.set(in.n, -1)
 	case opLoopBegin:
 		m.set(in.n, 0)
 		m.set(in.n+1, -1)
 	}
+}
+
+// star does an opStar at pc: another round, or on behind the star. It is not ok if this was tried before.
+func (m *machine) star(in *instruction, pc, place int) (next int, ok bool) {
+	switch latest := m.registers[in.n]; {
+	case latest == place:
+		return in.y, true
+	case latest < 0 && in.m == 1:
+	case m.tried(in, place):
+		return pc, false
+	case in.greed == lazy:
+		m.push(entryChoice, -pc-1, place, 0)
+		return in.y, true
+	default:
+		m.push(entryChoice, in.y, place, 0)
+	}
+	return m.round(in, place), true
 }
 
 // loop does an opLoop at pc: another round, or on behind the loop.
@@ -228,8 +249,12 @@ func (m *machine) loop(in *instruction, pc, place int) int {
 	return m.round(in, place)
 }
 
-// round begins another round of a loop.
+// round begins another round of a star or loop.
 func (m *machine) round(in *instruction, place int) int {
+	if in.op == opStar {
+		m.set(in.n, place)
+		return in.x
+	}
 	m.set(in.n, m.registers[in.n]+1)
 	if in.loop.stops {
 		m.set(in.n+1, place)

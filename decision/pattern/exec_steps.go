@@ -32,7 +32,7 @@ func (m *machine) take(in *instruction, next, place int) (int, bool) {
 	if in.m != unlimited {
 		most = min(most, least+in.m-in.n)
 	}
-	if m.memo.on && m.memo.seen(in.memo, place) {
+	if m.tried(in, place) {
 		return place, false
 	}
 	if in.greed == lazy {

@@ -1,6 +1,7 @@
 package pattern
 
 // memo remembers, for instructions whose outcome depends on their place alone, the places where they were tried.
+// Inside of a star whose round may be empty, it depends also on whether this round is empty so far: one more row.
 // In a search that still goes on each of them has failed, or is being tried, so another try can be left out. This keeps
 // a search linear in the text. It is switched on when a search takes many steps.
 type memo struct {
@@ -43,4 +44,18 @@ func (t *memo) seen(row, place int) bool {
 	}
 	*word |= bit
 	return false
+}
+
+// tried remembers that an instruction is tried at place and tells whether it was tried before.
+func (m *machine) tried(in *instruction, place int) bool {
+	if !m.memo.on {
+		return false
+	}
+	row := in.memo
+	for i, register := range in.starts {
+		if m.registers[register] == place {
+			row += 1 << i
+		}
+	}
+	return m.memo.seen(row, place)
 }

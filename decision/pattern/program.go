@@ -28,6 +28,8 @@ const (
 	opTry               // as opLook, and if what follows fails go to y
 	opTryEnd            // undo all since opTry with n; back to its place, to y, or fail if y is 0
 	opIfGroup           // go to y unless the group with registers n and n+1 is set
+	opStarBegin         // register n becomes no place
+	opStar              // another round at x, or on at y; register n is where the latest round began, m is 1 if one must be made
 	opLoopBegin         // registers n and n+1 become 0 rounds and no place
 	opLoop              // a round of a counted loop, see loop
 )
@@ -43,7 +45,8 @@ type instruction struct {
 	text      string
 	set       *byteSet
 	next      *byteSet // opRun: the bytes that may come behind the run, nil if any or none
-	memo      int      // opSplit, opRun: its row in the memo
+	memo      int      // opSplit, opRun, opStar: its first row in the memo
+	starts    []int    // of these: the registers of the stars around it, in which a round may be empty
 	loop      *loop    // opLoop
 }
 
@@ -59,7 +62,7 @@ type program struct {
 	code      []instruction
 	registers int // two for each group, and more for the program's own use
 	keep      int // register of \K, or -1
-	memoRows  int // -1 if the outcome of an instruction depends on more than its place in the text
+	memoRows  int // -1 if the outcome of an instruction depends on more than its place and the places in starts
 	shortest  int
 	anchored  bool
 	prefix    []byte   // each match begins with it, nil if unknown

@@ -30,8 +30,8 @@ func (r *Regexp) String() string { return r.expr }
 func (r *Regexp) Groups() int { return r.groups }
 
 // Backtracking tells whether matching can take more than linear time and so has a bound, see MatchErr. That is so with
-// look-around, back-references, conditions, atomic groups, possessive groups, \K and \R, with an endless repetition of
-// something that can be empty, as in (a*)*, and with very large counts.
+// look-around, back-references, conditions, atomic groups, possessive groups, \K and \R, and with
+// very large counts.
 func (r *Regexp) Backtracking() bool { return r.prog.memoRows < 0 }
 
 // Match tells whether the expression matches anywhere in the text. Running out of its bound counts as no match.

@@ -35,7 +35,7 @@ refuse() {
 [[ $port_shift =~ ^[0-9]{1,5}$ ]] || refuse "POINTSMAN_DEMO_PORT_SHIFT is \"$port_shift\"; give a number such as 1000"
 port_shift=$((10#$port_shift))
 gateway=$((6033 + port_shift)) gateway_admin=$((6034 + port_shift))
-decision=$((6070 + port_shift)) decision_admin=$((6071 + port_shift))
+decision=$((7080 + port_shift)) decision_admin=$((7081 + port_shift))
 primary=$((6101 + port_shift)) replica=$((6102 + port_shift))
 ((replica <= 65535)) || refuse "POINTSMAN_DEMO_PORT_SHIFT is $port_shift; the highest port is 65535, so give at most $((65535 - 6102))"
 

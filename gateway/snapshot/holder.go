@@ -18,9 +18,6 @@ import (
 // format is the number of the last good file's content: a full WatchGatewayConfigResponse.
 const format = 1
 
-// errBehind ends a subscription that does not begin with a full message.
-var errBehind = errors.New("first message of the subscription lacks a part")
-
 // Watch is the subscription: it calls f with each message until ctx ends or f fails.
 type Watch func(ctx context.Context, f func(*configv1.WatchGatewayConfigResponse) error) error
 
@@ -76,12 +73,13 @@ func (h *Holder) Run(ctx context.Context, watch Watch) error {
 		if m.Sequence == 1 {
 			state = &configv1.WatchGatewayConfigResponse{}
 		}
-		if state == nil || m.Sequence == 1 && (m.Users == nil || m.Servers == nil || m.Settings == nil) {
-			return errBehind
+		if state == nil || m.Generation == 0 {
+			return nil // nothing is published yet: the last good configuration stays
 		}
 		merge(state, m)
-		if state.Generation == 0 {
-			return nil // nothing is published yet: there is nothing to route by
+		if state.Users == nil || state.Servers == nil || state.Settings == nil {
+			h.log.Error("incomplete configuration received and left alone", "generation", m.Generation, "sequence", m.Sequence)
+			return nil
 		}
 		h.set(state)
 		h.log.Info("configuration received", "generation", state.Generation, "sequence", m.Sequence)

@@ -1018,7 +1018,8 @@ func (x *ServerList) GetServers() []*Server {
 	return nil
 }
 
-// WatchGatewayConfigResponse holds the parts that changed, each whole. The first one holds all parts.
+// WatchGatewayConfigResponse holds the parts that changed, each whole. The first one with a generation holds all parts;
+// before any publication the generation is 0 and there are none.
 type WatchGatewayConfigResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The generation in force; 0 before any publication.

@@ -161,7 +161,8 @@ const (
 	CacheScope_CACHE_SCOPE_UNSPECIFIED CacheScope = 0
 	// For this statement only: the answer is random or depends on the time.
 	CacheScope_CACHE_SCOPE_NONE CacheScope = 1
-	// For the same cookie, command and digest.
+	// For the same cookie, command and digest text, but only for statements that have no first comment or whose first
+	// comment holds no "=": one with a "=" may hold annotations, which no digest shows.
 	CacheScope_CACHE_SCOPE_DIGEST CacheScope = 2
 	// For the same cookie, command and exact text.
 	CacheScope_CACHE_SCOPE_TEXT CacheScope = 3
@@ -573,7 +574,7 @@ func (x *RouteStatementRequest) GetNowMs() int64 {
 // Mirror is the way of the mirrored copy through the rules.
 type Mirror struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Where the copy goes.
+	// Where the copy goes; -1 when its own walk answers it with a message.
 	DestinationHostgroup int32 `protobuf:"varint,1,opt,name=destination_hostgroup,json=destinationHostgroup,proto3" json:"destination_hostgroup,omitempty"`
 	// The rules that the copy's own walk hit, in order, repeats kept.
 	MatchedRules  []uint32 `protobuf:"varint,2,rep,packed,name=matched_rules,json=matchedRules,proto3" json:"matched_rules,omitempty"`
