@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/pointsman/pointsman/clients/settings"
 	"github.com/pointsman/pointsman/store/embedded"
 )
 
@@ -98,7 +99,7 @@ func storeCommand(ctx context.Context, environ []string, stderr io.Writer) *cobr
 				return err
 			}
 			cfg := embedded.Config{DataDir: c.dataDir, Logger: log}
-			if value, ok := lookup(environ, embedded.SupervisedEnv); ok && value != "" {
+			if value, ok := settings.Lookup(environ, embedded.SupervisedEnv); ok && value != "" {
 				cfg.Parent = os.Stdin // ends with the parent
 			}
 			if err := embedded.Serve(ctx, cfg); err != nil {

@@ -15,15 +15,15 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/pointsman/pointsman/clients/settings"
 )
 
 // config is what the flags say.
 type config struct {
-	settings  string
-	dataDir   string
-	logLevel  string
-	logFormat string
+	settings.Common
 
+	dataDir       string
 	listen        []string
 	admin         string
 	store         string
@@ -36,9 +36,7 @@ type config struct {
 
 func (c *config) addCommonFlags(f *pflag.FlagSet, environ []string) {
 	f.StringVar(&c.dataDir, "data-dir", defaultDataDir(environ), "where the embedded store and the last good generation are kept; made when absent")
-	f.StringVar(&c.logLevel, "log-level", "info", "debug, info, warn or error")
-	f.StringVar(&c.logFormat, "log-format", "text", "text or json")
-	f.StringVar(&c.settings, "settings", "", "YAML file with flags by name, e.g. \"log-level: warn\"")
+	c.AddFlags(f)
 }
 
 func (c *config) addServeFlags(f *pflag.FlagSet, environ []string) {
@@ -58,37 +56,23 @@ func defaultDataDir(environ []string) string {
 	if os.Geteuid() == 0 {
 		return "/var/lib/pointsman"
 	}
-	if state, ok := lookup(environ, "XDG_STATE_HOME"); ok && filepath.IsAbs(state) {
+	if state, ok := settings.Lookup(environ, "XDG_STATE_HOME"); ok && filepath.IsAbs(state) {
 		return filepath.Join(state, "pointsman")
 	}
-	home, _ := lookup(environ, "HOME")
+	home, _ := settings.Lookup(environ, "HOME")
 	return filepath.Join(home, ".local/state/pointsman")
 }
 
 // complete fills in what the environment and the settings file say, checks all, makes the logger and logs the
 // settings in force.
 func (c *config) complete(ctx context.Context, cmd *cobra.Command, environ []string, stderr io.Writer) (*slog.Logger, error) {
-	if err := fromEnvironment(cmd, environ); err != nil {
-		return nil, err
-	}
-	if err := fromFile(cmd.Flags(), c.settings); err != nil {
+	if err := c.Complete(cmd, environ); err != nil {
 		return nil, err
 	}
 	if err := c.check(cmd.Name()); err != nil {
 		return nil, err
 	}
-	log, err := newLogger(stderr, c.logLevel, c.logFormat)
-	if err != nil {
-		return nil, err
-	}
-	var attrs []any
-	cmd.Flags().VisitAll(func(f *pflag.Flag) {
-		if f.Name != "help" {
-			attrs = append(attrs, slog.String(f.Name, c.shown(f)))
-		}
-	})
-	log.InfoContext(ctx, "settings", "command", cmd.Name(), "version", cmd.Root().Version, "pid", os.Getpid(), slog.Group("flags", attrs...))
-	return log, nil
+	return c.Logger(ctx, cmd, stderr, c.shown)
 }
 
 // shown is a flag's value without secrets.
@@ -128,26 +112,6 @@ func (c *config) check(command string) error {
 		return errors.New("flags --etcd-cert and --etcd-key belong together")
 	}
 	return nil
-}
-
-func newLogger(w io.Writer, level, format string) (*slog.Logger, error) {
-	var l slog.Level
-	switch level {
-	case "debug", "info", "warn", "error":
-		if err := l.UnmarshalText([]byte(level)); err != nil {
-			return nil, fmt.Errorf("flag --log-level: %w", err)
-		}
-	default:
-		return nil, fmt.Errorf("flag --log-level: %q is none of debug, info, warn, error", level)
-	}
-	o := &slog.HandlerOptions{Level: l}
-	switch format {
-	case "text":
-		return slog.New(slog.NewTextHandler(w, o)), nil
-	case "json":
-		return slog.New(slog.NewJSONHandler(w, o)), nil
-	}
-	return nil, fmt.Errorf("flag --log-format: %q is neither text nor json", format)
 }
 
 // etcdTLS is nil for plain connections.

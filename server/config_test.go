@@ -80,7 +80,7 @@ func TestSettingsInForce(t *testing.T) {
 		[]string{
 			"POINTSMAN_SETTINGS=" + file, "POINTSMAN_ADMIN=from-environment:1", "POINTSMAN_ETCD_PREFIX=/from-environment",
 			// None of these is for this program.
-			"POINTSMAN_GATEWAY_LISTEN=x", "POINTSMAN_SERVER=x", "POINTSMAN_DEMO_PORT=1", "POINTSMAN_SERVICE_HOST=10.0.0.1",
+			"POINTSMAN_DECISION=x", "POINTSMAN_SERVER=x", "POINTSMAN_DEMO_PORT=1", "POINTSMAN_SERVICE_HOST=10.0.0.1",
 			"POINTSMAN_SERVICE_PORT_GRPC=7", "POINTSMAN_PORT=tcp://10.0.0.1:7", "POINTSMAN_PORT_7_TCP_ADDR=10.0.0.1", "OTHER=x",
 		})
 	for _, want := range []string{

@@ -93,7 +93,7 @@ func storeChild(c *config, exe string, m *metrics.Metrics, log *slog.Logger) fun
 	return func(ctx context.Context) error {
 		return embedded.Supervise(ctx, embedded.Supervisor{
 			Exe:     exe,
-			Args:    []string{"store", "--data-dir", c.dataDir, "--log-level", c.logLevel, "--log-format", "json", "--settings", ""},
+			Args:    []string{"store", "--data-dir", c.dataDir, "--log-level", c.LogLevel, "--log-format", "json", "--settings", ""},
 			DataDir: c.dataDir,
 			Logger:  log,
 			OnState: func(state embedded.State) {

@@ -1,5 +1,7 @@
 package mysql
 
+import "bytes"
+
 // SessionTrack is what a backend reported about its session in OK packets of one response.
 type SessionTrack struct {
 	// Schema is the new default schema; nil when it was not reported.
@@ -47,7 +49,8 @@ func (t *SessionTrack) add(block []byte) error {
 			s := string(e.bytesLenenc())
 			t.Schema = &s
 		case trackState:
-			t.StateChanged = t.StateChanged || string(e.bytesLenenc()) == "1"
+			// MySQL puts a length before the flag, MariaDB does not.
+			t.StateChanged = t.StateChanged || bytes.HasSuffix(e.b, []byte{'1'})
 		case trackGTIDs:
 			e.u8() // Encoding: always text.
 			t.GTIDs = string(e.bytesLenenc())

@@ -1,7 +1,10 @@
-package server
+package settings
 
 import (
+	"context"
 	"fmt"
+	"io"
+	"log/slog"
 	"maps"
 	"os"
 	"regexp"
@@ -15,15 +18,54 @@ import (
 
 const envPrefix = "POINTSMAN_"
 
-// foreign are variables with our prefix that are not for this program: those of the gateway, the command-line tool and
-// the quick start, and those that Kubernetes sets for a service that is called pointsman.
-var foreign = regexp.MustCompile(`^POINTSMAN_(GATEWAY_.*|SERVER|DEMO_.*|(.*_)?SERVICE_(HOST|PORT(_.*)?)|(.*_)?PORT(_[0-9]+_(TCP|UDP)(_.*)?)?)$`)
+// foreign are variables with our prefix that are not for this program: those of the other daemon, the command-line tool
+// and the quick start, and those that Kubernetes sets for a service that is called pointsman.
+var foreign = regexp.MustCompile(`^POINTSMAN_(DATA_DIR|STORE|ETCD_.*|DECISION(_TIMEOUT)?|STATE_DIR|MAX_CONNECTIONS|DRAIN_TIMEOUT` +
+	`|SERVER|DEMO_.*|(.*_)?SERVICE_(HOST|PORT(_.*)?)|(.*_)?PORT(_[0-9]+_(TCP|UDP)(_.*)?)?)$`)
+
+// Common are the settings that every daemon has.
+type Common struct {
+	File      string
+	LogLevel  string
+	LogFormat string
+}
+
+// AddFlags adds the flags of the common settings.
+func (c *Common) AddFlags(f *pflag.FlagSet) {
+	f.StringVar(&c.LogLevel, "log-level", "info", "debug, info, warn or error")
+	f.StringVar(&c.LogFormat, "log-format", "text", "text or json")
+	f.StringVar(&c.File, "settings", "", "YAML file with flags by name, e.g. \"log-level: warn\"")
+}
+
+// Complete fills in what the environment, in the form of os.Environ, and the settings file say.
+func (c *Common) Complete(cmd *cobra.Command, environ []string) error {
+	if err := fromEnvironment(cmd, environ); err != nil {
+		return err
+	}
+	return fromFile(cmd.Flags(), c.File)
+}
+
+// Logger makes the logger and logs the settings in force; shown gives a flag's value without secrets.
+func (c *Common) Logger(ctx context.Context, cmd *cobra.Command, stderr io.Writer, shown func(*pflag.Flag) string) (*slog.Logger, error) {
+	log, err := newLogger(stderr, c.LogLevel, c.LogFormat)
+	if err != nil {
+		return nil, err
+	}
+	var attrs []any
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if f.Name != "help" && f.Name != "version" {
+			attrs = append(attrs, slog.String(f.Name, shown(f)))
+		}
+	})
+	log.InfoContext(ctx, "settings", "command", cmd.Name(), "version", cmd.Root().Version, "pid", os.Getpid(), slog.Group("flags", attrs...))
+	return log, nil
+}
 
 // fromEnvironment sets the flags that are not given from POINTSMAN_ variables. A variable that no command has a flag
 // for is an error: most likely it is misspelt.
 func fromEnvironment(cmd *cobra.Command, environ []string) error {
 	known := make(map[string]bool)
-	for _, c := range cmd.Root().Commands() {
+	for _, c := range append(cmd.Root().Commands(), cmd) {
 		c.Flags().VisitAll(func(f *pflag.Flag) { known[variable(f)] = f.Name != "help" && f.Name != "version" })
 	}
 	for _, entry := range environ {
@@ -35,7 +77,7 @@ func fromEnvironment(cmd *cobra.Command, environ []string) error {
 	}
 	var failed error
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
-		value, ok := lookup(environ, variable(f))
+		value, ok := Lookup(environ, variable(f))
 		if failed != nil || f.Changed || !ok || !known[variable(f)] {
 			return
 		}
@@ -55,8 +97,8 @@ func variable(f *pflag.Flag) string {
 	return envPrefix + strings.ToUpper(strings.ReplaceAll(f.Name, "-", "_"))
 }
 
-// lookup finds a variable; as in a shell, the last entry of a name counts.
-func lookup(environ []string, name string) (string, bool) {
+// Lookup finds a variable; as in a shell, the last entry of a name counts.
+func Lookup(environ []string, name string) (string, bool) {
 	for _, entry := range slices.Backward(environ) {
 		if n, value, ok := strings.Cut(entry, "="); ok && n == name {
 			return value, true
