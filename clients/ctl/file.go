@@ -212,7 +212,7 @@ func describe(v any) string {
 	case string:
 		return fmt.Sprintf("the text %q", v)
 	case bool:
-		return fmt.Sprintf("%t", v)
+		return strconv.FormatBool(v)
 	case json.Number:
 		return "the number " + v.String()
 	case []any:

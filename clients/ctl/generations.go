@@ -66,10 +66,10 @@ func (a *app) publish() *cobra.Command {
 					Generation uint64    `json:"generation"`
 					Digest     string    `json:"digest"`
 					Problems   []problem `json:"problems"`
-				}{resp.Generation, resp.Digest, problemList(resp.Problems)})
+				}{resp.GetGeneration(), resp.GetDigest(), problemList(resp.GetProblems())})
 			}
-			writeProblems(a.io.Out, resp.Problems)
-			fmt.Fprintf(a.io.Out, "published generation %d (%s)\n", resp.Generation, short(resp.Digest))
+			writeProblems(a.io.Out, resp.GetProblems())
+			fmt.Fprintf(a.io.Out, "published generation %d (%s)\n", resp.GetGeneration(), short(resp.GetDigest()))
 			return nil
 		})
 	}
@@ -80,7 +80,7 @@ func (a *app) publish() *cobra.Command {
 func refusal(err error) []*configv1.Problem {
 	for _, d := range status.Convert(err).Details() {
 		if p, ok := d.(*configv1.ConfigProblems); ok {
-			return p.Problems
+			return p.GetProblems()
 		}
 	}
 	return nil
@@ -161,9 +161,9 @@ func (a *app) get() *cobra.Command {
 			if a.output == "json" {
 				return a.printProto(resp)
 			}
-			g := resp.Generation
-			fmt.Fprintf(a.io.Out, "# generation %d, published %s%s%s\n", g.Generation, when(g), comment(" by ", g.Author), comment(": ", g.Note))
-			text, err := formatConfig(resp.Config)
+			g := resp.GetGeneration()
+			fmt.Fprintf(a.io.Out, "# generation %d, published %s%s%s\n", g.GetGeneration(), when(g), comment(" by ", g.GetAuthor()), comment(": ", g.GetNote()))
+			text, err := formatConfig(resp.GetConfig())
 			if err != nil {
 				return err
 			}
@@ -191,16 +191,16 @@ func (a *app) generations() *cobra.Command {
 				}
 				w := tabwriter.NewWriter(a.io.Out, 0, 0, 2, ' ', 0)
 				fmt.Fprintln(w, "GENERATION\tPUBLISHED\tAUTHOR\tBYTES\tDIGEST\tNOTE")
-				for _, g := range resp.Generations {
+				for _, g := range resp.GetGenerations() {
 					mark := ""
-					if g.Generation == resp.RunningGeneration {
+					if g.GetGeneration() == resp.GetRunningGeneration() {
 						mark = " *"
 					}
-					note := g.Note
-					if g.RollbackOf != 0 {
-						note = strings.TrimSpace(fmt.Sprintf("rollback to %d %s", g.RollbackOf, note))
+					note := g.GetNote()
+					if g.GetRollbackOf() != 0 {
+						note = strings.TrimSpace(fmt.Sprintf("rollback to %d %s", g.GetRollbackOf(), note))
 					}
-					fmt.Fprintf(w, "%d%s\t%s\t%s\t%d\t%s\t%s\n", g.Generation, mark, when(g), g.Author, g.SizeBytes, short(g.Digest), note)
+					fmt.Fprintf(w, "%d%s\t%s\t%s\t%d\t%s\t%s\n", g.GetGeneration(), mark, when(g), g.GetAuthor(), g.GetSizeBytes(), short(g.GetDigest()), note)
 				}
 				return w.Flush()
 			})
@@ -236,7 +236,7 @@ func (a *app) rollback() *cobra.Command {
 			if a.output == "json" {
 				return a.printProto(resp)
 			}
-			fmt.Fprintf(a.io.Out, "published generation %d (%s): the configuration of generation %d\n", resp.Generation, short(resp.Digest), number)
+			fmt.Fprintf(a.io.Out, "published generation %d (%s): the configuration of generation %d\n", resp.GetGeneration(), short(resp.GetDigest()), number)
 			return nil
 		})
 	}
@@ -244,10 +244,10 @@ func (a *app) rollback() *cobra.Command {
 }
 
 func when(g *configv1.Generation) string {
-	if g.CreateTime == nil {
+	if g.GetCreateTime() == nil {
 		return "-"
 	}
-	return g.CreateTime.AsTime().UTC().Format(time.DateTime) + "Z"
+	return g.GetCreateTime().AsTime().UTC().Format(time.DateTime) + "Z"
 }
 
 func comment(before, text string) string {

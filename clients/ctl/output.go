@@ -68,13 +68,13 @@ type problem struct {
 func problemList(in []*configv1.Problem) []problem {
 	out := make([]problem, 0, len(in))
 	for _, p := range in {
-		out = append(out, problem{p.RuleId, p.Path, p.Position, p.Code, severity(p), p.Message})
+		out = append(out, problem{p.GetRuleId(), p.GetPath(), p.Position, p.GetCode(), severity(p), p.GetMessage()}) //nolint:protogetter // nil is absent
 	}
 	return out
 }
 
 func severity(p *configv1.Problem) string {
-	if p.Severity == configv1.Severity_SEVERITY_WARNING {
+	if p.GetSeverity() == configv1.Severity_SEVERITY_WARNING {
 		return "warning"
 	}
 	return "error"
@@ -82,7 +82,7 @@ func severity(p *configv1.Problem) string {
 
 func hasErrors(in []*configv1.Problem) bool {
 	for _, p := range in {
-		if p.Severity != configv1.Severity_SEVERITY_WARNING {
+		if p.GetSeverity() != configv1.Severity_SEVERITY_WARNING {
 			return true
 		}
 	}
@@ -92,14 +92,14 @@ func hasErrors(in []*configv1.Problem) bool {
 // writeProblems prints one problem a line: severity, place, message, code.
 func writeProblems(w io.Writer, in []*configv1.Problem) {
 	for _, p := range in {
-		place := p.Path
-		if p.RuleId != 0 {
-			place = fmt.Sprintf("rule %d, %s", p.RuleId, p.Path)
+		place := p.GetPath()
+		if p.GetRuleId() != 0 {
+			place = fmt.Sprintf("rule %d, %s", p.GetRuleId(), p.GetPath())
 		}
 		if p.Position != nil {
-			place += fmt.Sprintf(", byte %d", *p.Position)
+			place += fmt.Sprintf(", byte %d", p.GetPosition())
 		}
-		fmt.Fprintf(w, "%s: %s: %s [%s]\n", severity(p), place, p.Message, p.Code)
+		fmt.Fprintf(w, "%s: %s: %s [%s]\n", severity(p), place, p.GetMessage(), p.GetCode())
 	}
 }
 

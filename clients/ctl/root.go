@@ -41,7 +41,7 @@ type app struct {
 // Main runs one command line and gives the exit code: 0 fine, 1 the answer is "no", 2 could not run.
 func Main(ctx context.Context, version string, args []string, world IO) int {
 	a := &app{io: world}
-	cmd := a.root()
+	cmd := a.root() //nolint:contextcheck // cobra hands the context to the verbs
 	cmd.Version = version
 	cmd.SetArgs(args)
 	cmd.SetIn(world.In)

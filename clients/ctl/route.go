@@ -123,8 +123,8 @@ func (r *router) route(req *decisionv1.RouteStatementRequest, resp *decisionv1.R
 	if err := translate.QuestionFromProto(req, &r.question); err != nil {
 		return badLine("%v", err)
 	}
-	if req.MinGeneration > offlineGeneration {
-		return &lineError{codeName(codes.FailedPrecondition), fmt.Sprintf("min_generation %d is not reached: a configuration file is generation %d", req.MinGeneration, offlineGeneration)}
+	if req.GetMinGeneration() > offlineGeneration {
+		return &lineError{codeName(codes.FailedPrecondition), fmt.Sprintf("min_generation %d is not reached: a configuration file is generation %d", req.GetMinGeneration(), offlineGeneration)}
 	}
 	if req.Seed == nil {
 		r.question.Seed = rand.Uint64() //nolint:gosec // a draw between flags, no secret
@@ -136,7 +136,7 @@ func (r *router) route(req *decisionv1.RouteStatementRequest, resp *decisionv1.R
 		return badLine("%v", err)
 	}
 	translate.AnswerToProto(&r.answer, resp)
-	resp.RequestId, resp.SessionAttributes = req.RequestId, r.gen.SessionAttributes()
+	resp.RequestId, resp.SessionAttributes = req.GetRequestId(), r.gen.SessionAttributes()
 	return nil
 }
 
@@ -190,7 +190,7 @@ func (a *app) routeLinesByServer(ctx context.Context) error {
 	bad, err := a.writeRouteLines(slots)
 	if err != nil {
 		cancel()
-		for range slots { //nolint:revive // lets the reader end
+		for range slots {
 		}
 	}
 	if err := errors.Join(err, <-failed); err != nil {
@@ -230,7 +230,7 @@ func (a *app) readRouteLines(ctx context.Context, c *client.Client, slots chan<-
 			close(s.done)
 			continue
 		}
-		s.id = req.RequestId
+		s.id = req.GetRequestId()
 		go func() {
 			defer close(s.done)
 			ctx, cancel := context.WithTimeout(ctx, a.timeout)
@@ -254,8 +254,8 @@ func (a *app) writeRouteLines(slots <-chan *slot) (bad bool, err error) {
 			}
 			<-s.done
 		}
-		switch {
-		case s.err == nil:
+		switch s.err {
+		case nil:
 			s.resp.RequestId = s.id
 			dst, err = appendProto(dst[:0], s.resp)
 			if err != nil {
@@ -295,22 +295,22 @@ func (a *app) printRoute(r *decisionv1.RouteStatementResponse) error {
 		fmt.Fprintf(&b, "%-20s %s\n", name, fmt.Sprintf(format, args...))
 	}
 	if r.DestinationHostgroup != nil {
-		row("hostgroup", "%d", *r.DestinationHostgroup)
+		row("hostgroup", "%d", r.GetDestinationHostgroup())
 	} else {
 		row("hostgroup", "none: the statement is answered with a message")
 	}
-	row("reason", "%s", strings.ToLower(strings.TrimPrefix(r.Reason.String(), "REASON_")))
+	row("reason", "%s", strings.ToLower(strings.TrimPrefix(r.GetReason().String(), "REASON_")))
 	rules := "none"
-	if len(r.MatchedRules) > 0 {
-		rules = strings.Trim(fmt.Sprint(r.MatchedRules), "[]")
+	if len(r.GetMatchedRules()) > 0 {
+		rules = strings.Trim(fmt.Sprint(r.GetMatchedRules()), "[]")
 	}
 	row("matched rules", "%s", rules)
-	row("final flag", "%d", r.FinalFlagIn)
-	if r.Digest != "" {
-		row("digest", "%s  %s", r.Digest, r.DigestText)
+	row("final flag", "%d", r.GetFinalFlagIn())
+	if r.GetDigest() != "" {
+		row("digest", "%s  %s", r.GetDigest(), r.GetDigestText())
 	}
-	row("generation", "%d", r.Generation)
-	row("reusable for", "%s", strings.ToLower(strings.TrimPrefix(r.CacheScope.String(), "CACHE_SCOPE_")))
+	row("generation", "%d", r.GetGeneration())
+	row("reusable for", "%s", strings.ToLower(strings.TrimPrefix(r.GetCacheScope().String(), "CACHE_SCOPE_")))
 	effects(r, row)
 	_, err := io.WriteString(a.io.Out, b.String())
 	return err
@@ -327,7 +327,7 @@ func effects(r *decisionv1.RouteStatementResponse, row func(name, format string,
 		}
 		row(string(f.Name()), "%v", m.Get(f).Interface())
 	}
-	if r.Mirror != nil {
-		row("mirror", "hostgroup %d, rules %v", r.Mirror.DestinationHostgroup, r.Mirror.MatchedRules)
+	if r.GetMirror() != nil {
+		row("mirror", "hostgroup %d, rules %v", r.GetMirror().GetDestinationHostgroup(), r.GetMirror().GetMatchedRules())
 	}
 }

@@ -75,22 +75,22 @@ func (a *app) selectServer() *cobra.Command {
 }
 
 func (a *app) printSelect(resp *decisionv1.SelectServerResponse) error {
-	switch {
-	case a.output == "json":
+	switch a.output {
+	case "json":
 		if err := a.printProto(resp); err != nil {
 			return err
 		}
 	default:
-		if s := resp.Server; s != nil {
-			fmt.Fprintf(a.io.Out, "%s:%d\n", s.Hostname, s.Port)
+		if s := resp.GetServer(); s != nil {
+			fmt.Fprintf(a.io.Out, "%s:%d\n", s.GetHostname(), s.GetPort())
 		} else {
 			fmt.Fprintln(a.io.Out, "none is eligible")
 		}
-		for _, r := range resp.Rejections {
-			fmt.Fprintf(a.io.Out, "not %s: %s\n", r.Server, r.Reason)
+		for _, r := range resp.GetRejections() {
+			fmt.Fprintf(a.io.Out, "not %s: %s\n", r.GetServer(), r.GetReason())
 		}
 	}
-	if resp.Index < 0 {
+	if resp.GetIndex() < 0 {
 		return errNo
 	}
 	return nil

@@ -54,14 +54,14 @@ func (f *fakeServer) RouteStatements(s grpc.BidiStreamingServer[decisionv1.Route
 			continue
 		}
 		if f.strange.Load() {
-			if err := s.Send(&decisionv1.RouteStatementResponse{RequestId: req.RequestId + 1<<40}); err != nil {
+			if err := s.Send(&decisionv1.RouteStatementResponse{RequestId: req.GetRequestId() + 1<<40}); err != nil {
 				return err
 			}
 		}
-		resp := &decisionv1.RouteStatementResponse{RequestId: req.RequestId, DestinationHostgroup: &f.number}
+		resp := &decisionv1.RouteStatementResponse{RequestId: req.GetRequestId(), DestinationHostgroup: &f.number}
 		if req.GetSession().GetUsername() == "" {
 			resp = &decisionv1.RouteStatementResponse{
-				RequestId: req.RequestId, Error: status.New(codes.InvalidArgument, "session.username: empty").Proto(),
+				RequestId: req.GetRequestId(), Error: status.New(codes.InvalidArgument, "session.username: empty").Proto(),
 			}
 		}
 		if err := s.Send(resp); err != nil {
@@ -266,7 +266,7 @@ func TestWatchSubscribesAgain(t *testing.T) {
 	defer cancel()
 	var last uint64
 	err := c.WatchGatewayConfig(ctx, "test", func(m *configv1.WatchGatewayConfigResponse) error {
-		last = m.Generation
+		last = m.GetGeneration()
 		if last == 3 {
 			return enough
 		}

@@ -59,36 +59,26 @@ func (c *Client) WaitConnected(ctx context.Context, timeout time.Duration) error
 
 // Run keeps the decision stream open until ctx ends, and then returns nil. Route works only meanwhile.
 func (c *Client) Run(ctx context.Context) error {
-	var delay time.Duration
-	for ctx.Err() == nil {
-		opened, err := c.runStream(ctx)
-		if ctx.Err() != nil {
-			break
-		}
-		if opened {
-			c.log.Warn("decision stream lost", "error", err)
+	for delay := time.Duration(0); sleep(ctx, delay); delay = nextDelay(delay) {
+		if c.runStream(ctx) {
 			delay = 0
-		}
-		delay = nextDelay(delay)
-		if !sleep(ctx, delay) {
-			break
 		}
 	}
 	return nil
 }
 
-// runStream opens one stream and serves it until it breaks.
-func (c *Client) runStream(ctx context.Context) (opened bool, err error) {
-	ctx, cancel := context.WithCancel(ctx)
+// runStream opens one stream, serves it until it breaks, and tells whether it was open.
+func (c *Client) runStream(parent context.Context) bool {
+	ctx, cancel := context.WithCancel(parent)
 	defer cancel()
 	s, err := c.Decision().RouteStatements(ctx, grpc.WaitForReady(true))
 	if err != nil {
-		return false, err
+		return false
 	}
 	// The server's header proves that it serves this stream. Before it, gRPC may move the stream silently
 	// to another connection and wait there without end.
 	if _, err := s.Header(); err != nil {
-		return false, err
+		return false
 	}
 	r := &c.stream
 	r.open()
@@ -103,7 +93,10 @@ func (c *Client) runStream(ctx context.Context) (opened bool, err error) {
 	cancel()
 	<-sent
 	r.close(fmt.Errorf("%w: %w", ErrUnavailable, err))
-	return true, err
+	if parent.Err() == nil {
+		c.log.Warn("decision stream lost", "error", err)
+	}
+	return true
 }
 
 func (r *router) open() {
@@ -139,7 +132,7 @@ func (r *router) send(ctx context.Context, s grpc.BidiStreamingClient[decisionv1
 		case <-ctx.Done():
 			return
 		case req := <-r.queue:
-			if r.waiting(req.RequestId) && s.Send(req) != nil {
+			if r.waiting(req.GetRequestId()) && s.Send(req) != nil {
 				return
 			}
 		}
@@ -160,7 +153,7 @@ func (r *router) receive(s grpc.BidiStreamingClient[decisionv1.RouteStatementReq
 		if err != nil {
 			return err
 		}
-		if ch := r.take(resp.RequestId); ch != nil {
+		if ch := r.take(resp.GetRequestId()); ch != nil {
 			ch <- result{resp: resp}
 		} // else nobody waits any more
 	}
@@ -196,21 +189,21 @@ func (c *Client) Route(ctx context.Context, req *decisionv1.RouteStatementReques
 	r := &c.stream
 	ch := resultChannels.Get().(chan result)
 	req.RequestId = r.lastID.Add(1)
-	if !r.add(req.RequestId, ch) {
+	if !r.add(req.GetRequestId(), ch) {
 		resultChannels.Put(ch)
 		return nil, ErrUnavailable
 	}
 	select {
 	case r.queue <- req:
 	case <-ctx.Done():
-		return r.giveUp(req.RequestId, ch, ctx.Err())
+		return r.giveUp(req.GetRequestId(), ch, ctx.Err())
 	}
 	select {
 	case res := <-ch:
 		resultChannels.Put(ch)
 		return answer(res)
 	case <-ctx.Done():
-		return r.giveUp(req.RequestId, ch, ctx.Err())
+		return r.giveUp(req.GetRequestId(), ch, ctx.Err())
 	}
 }
 
@@ -229,8 +222,8 @@ func answer(res result) (*decisionv1.RouteStatementResponse, error) {
 	switch {
 	case res.err != nil:
 		return nil, res.err
-	case res.resp.Error != nil:
-		return nil, status.ErrorProto(res.resp.Error)
+	case res.resp.GetError() != nil:
+		return nil, status.ErrorProto(res.resp.GetError())
 	}
 	return res.resp, nil
 }

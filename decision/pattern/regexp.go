@@ -41,7 +41,7 @@ func (r *Regexp) Match(text []byte) bool {
 }
 
 // MatchErr tells whether the expression matches anywhere in the text, or gives ErrTooComplex when it ran out of its
-// bound: about two million steps and 16 for each byte of the text. An expression that is not Backtracking does so
+// bound: ten million steps and 16 for each byte of the text. An expression that is not Backtracking does so
 // only on texts of many megabytes, and rarely.
 func (r *Regexp) MatchErr(text []byte) (bool, error) {
 	m := borrow(r.prog, text, false)

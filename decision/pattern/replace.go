@@ -4,8 +4,8 @@ import "strings"
 
 // Bounds of one Replace.
 const (
-	maxGrowth = 64 << 20       // bytes that a text may grow
-	maxSpent  = 10 * baseSteps // steps of all searches together, and more for long texts
+	maxGrowth = 64 << 20      // bytes that a text may grow
+	maxSpent  = 2 * baseSteps // steps of all searches together, and more for long texts
 )
 
 // Replacement is a parsed replace_pattern.

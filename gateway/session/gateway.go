@@ -1,7 +1,6 @@
 package session
 
 import (
-	"context"
 	"log/slog"
 	"sync"
 	"sync/atomic"
@@ -20,10 +19,9 @@ const (
 	codeUnreachable     uint16 = 9001
 	codeNoThread        uint16 = 1094
 	codeKillDenied      uint16 = 1095
+	codeUserLimit       uint16 = 1203
+	codeStatementLimit  uint16 = 1461
 )
-
-// maxHandshakes bounds the logins that are verified at once.
-const maxHandshakes = 64
 
 // defaultCharset is the low byte of utf8mb4_general_ci's id, known to MySQL and MariaDB alike.
 const defaultCharset = 45
@@ -37,20 +35,19 @@ type Gateway struct {
 	Log            *slog.Logger
 	MaxConnections int // client connections at once
 
-	handshakes chan struct{}
-	lastID     atomic.Uint32
-	version    atomic.Pointer[string] // of the first server that was logged in to
-	counts     counts
+	lastID  atomic.Uint32
+	version atomic.Pointer[string] // of the first server that was logged in to
+	counts  counts
 
-	mu        sync.Mutex
-	admitting int
-	sessions  map[uint32]*session
-	perUser   map[string]uint32
+	mu       sync.Mutex
+	clients  int  // with those that are logging in
+	draining bool // no session begins any more
+	sessions map[uint32]*session
+	perUser  map[string]uint32
 }
 
 // Init makes the gateway ready for Serve.
 func (g *Gateway) Init() {
-	g.handshakes = make(chan struct{}, maxHandshakes)
 	g.sessions = map[uint32]*session{}
 	g.perUser = map[string]uint32{}
 	g.counts.init()
@@ -70,27 +67,31 @@ func (g *Gateway) greeting(id uint32) mysql.Greeting {
 	}
 }
 
-// admit reserves a place for a client that logs in.
+// admit takes a place for a client; dismiss gives it back.
 func (g *Gateway) admit() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.MaxConnections > 0 && len(g.sessions)+g.admitting >= g.MaxConnections {
+	if g.MaxConnections > 0 && g.clients >= g.MaxConnections {
 		return false
 	}
-	g.admitting++
+	g.clients++
 	return true
 }
 
-func (g *Gateway) admitted() {
+func (g *Gateway) dismiss() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.admitting--
+	g.clients--
 }
 
+// register makes a session known to KILL and Drain.
 func (g *Gateway) register(s *session) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.sessions[s.id] = s
+	if g.draining {
+		s.drain()
+	}
 }
 
 func (g *Gateway) unregister(s *session) {
@@ -117,10 +118,11 @@ func (g *Gateway) releaseUser(user string) {
 	}
 }
 
-// Drain asks all sessions to end as soon as they hold no transaction.
+// Drain asks all sessions to end as soon as they hold no transaction, also those whose login is still under way.
 func (g *Gateway) Drain() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	g.draining = true
 	for _, s := range g.sessions {
 		s.drain()
 	}
@@ -140,47 +142,41 @@ func (g *Gateway) find(id uint32) *session {
 	return g.sessions[id]
 }
 
-// kill ends a session's running statement, or the whole session unless query. Only sessions of the same user.
-func (g *Gateway) kill(ctx context.Context, by *session, id uint32, query bool) *mysql.Error {
-	victim := g.find(id)
-	if victim == nil {
-		return mysql.NewError(codeNoThread, "HY000", "Unknown thread id: %d", id)
-	}
-	victim.mu.Lock()
-	user, b := victim.user, victim.running
-	victim.mu.Unlock()
-	if user != by.login.User {
-		return mysql.NewError(codeKillDenied, "HY000", "You are not owner of thread %d", id)
-	}
-	if b != nil {
-		if err := b.kill(ctx); err != nil {
-			g.Log.Warn("statement not killed", "session", id, "server", b.Addr, "error", err)
-		}
-	}
-	if !query {
-		_ = victim.client.Close() // ends its goroutine
-	}
-	return nil
-}
-
-// counts are the gateway's connections in use, by server.
+// counts are the gateway's connections in use, by hostgroup and server.
 type counts struct {
-	mu     sync.Mutex
-	byAddr map[string]uint32
+	mu  sync.Mutex
+	use map[serverKey]uint32
 }
 
-func (c *counts) init() { c.byAddr = map[string]uint32{} }
+// serverKey names a server as a row of the configuration does.
+type serverKey struct {
+	hostgroup int32
+	addr      string
+}
 
-func (c *counts) add(addr string, n int) {
+func (c *counts) init() { c.use = map[serverKey]uint32{} }
+
+// take counts one more connection, unless there are limit already.
+func (c *counts) take(k serverKey, limit uint32) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.byAddr[addr] += uint32(n); c.byAddr[addr] == 0 { //nolint:gosec // n is 1 or -1, and wraps as meant
-		delete(c.byAddr, addr)
+	if c.use[k] >= limit {
+		return false
+	}
+	c.use[k]++
+	return true
+}
+
+func (c *counts) release(k serverKey) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.use[k]--; c.use[k] == 0 {
+		delete(c.use, k)
 	}
 }
 
-func (c *counts) of(addr string) uint32 {
+func (c *counts) of(k serverKey) uint32 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.byAddr[addr]
+	return c.use[k]
 }

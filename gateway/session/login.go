@@ -19,16 +19,17 @@ func (s *session) start(ctx context.Context) error {
 	if !s.admit() {
 		return s.refuse(mysql.NewError(mysql.CodeTooManyConnections, "08004", "Too many connections: the gateway takes %d", s.MaxConnections))
 	}
-	defer s.admitted()
+	err := s.handshake(ctx)
+	if err != nil {
+		s.dismiss()
+	}
+	return err
+}
+
+func (s *session) handshake(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, handshakeTimeout)
 	defer cancel()
-	select {
-	case s.handshakes <- struct{}{}: // full authentication costs milliseconds of CPU: only so many at once
-	case <-ctx.Done():
-		return s.refuse(mysql.NewError(mysql.CodeTooManyConnections, "08004", "Too many logins at once"))
-	}
 	login, err := s.Auth.Handshake(ctx, s.client, s.greeting(s.id), s.credential)
-	<-s.handshakes
 	if err != nil {
 		return err
 	}
@@ -60,9 +61,10 @@ func (s *session) welcome(login *mysql.Login) error {
 		return s.refuse(mysql.NewError(mysql.CodeAccessDenied, "28000", "Access denied for user '%s'@'%s'", login.User, login.Host))
 	}
 	if limit := maxConnections(u); !s.countUser(login.User, limit) {
-		return s.refuse(mysql.NewError(1203, "42000",
+		return s.refuse(mysql.NewError(codeUserLimit, "42000",
 			"User %s already has more than 'max_user_connections' active connections: %d", login.User, limit))
 	}
+	s.counted = true
 	s.mu.Lock()
 	s.user = login.User
 	s.mu.Unlock()
@@ -71,7 +73,7 @@ func (s *session) welcome(login *mysql.Login) error {
 	if schema == "" {
 		schema = u.DefaultSchema
 	}
-	s.state.schema = schema
+	s.forget(schema)
 	clientHost, clientPort := splitAddr(s.client.NetConn().RemoteAddr())
 	proxyHost, proxyPort := splitAddr(s.client.NetConn().LocalAddr())
 	s.route = route.Session{
@@ -110,11 +112,15 @@ func (s *session) changeUser(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.forget()
-	s.releaseUser(s.login.User)
-	if err := s.welcome(login); err != nil {
-		s.countUser(s.login.User, ^uint32(0)) // Serve gives it back
-		return err
+	s.backends.closeAll() // they are logged in as somebody else
+	s.leaveUser()
+	return s.welcome(login)
+}
+
+// leaveUser gives back the place among the user's connections.
+func (s *session) leaveUser() {
+	if s.counted {
+		s.releaseUser(s.login.User)
 	}
-	return nil
+	s.counted = false
 }

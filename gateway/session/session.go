@@ -36,13 +36,15 @@ type session struct {
 	prepared prepared
 	kinds    map[string]kind // by digest text
 
-	draining atomic.Bool // end at the next moment without a transaction
-	idle     atomic.Bool // waiting for a command
-	open     atomic.Bool // a transaction is open
+	counted   bool        // holds one of its user's places
+	abandoned atomic.Bool // its client is gone
 
-	mu      sync.Mutex
-	user    string
-	running *backend // what KILL QUERY aims at; nil between statements
+	mu       sync.Mutex
+	user     string
+	running  *backend // what KILL QUERY aims at; nil between statements
+	since    time.Time
+	draining bool // end at the next moment without a transaction
+	idle     bool // waiting for a command, without a transaction
 }
 
 // errClose ends a session in order, after the client was told what it has to know.
@@ -61,14 +63,15 @@ func (g *Gateway) Serve(ctx context.Context, nc net.Conn) {
 	defer client.Close() //nolint:errcheck // the client is gone or was told
 	s := &session{Gateway: g, id: g.nextID(), client: client, kinds: map[string]kind{}}
 	s.log = g.Log.With("session", s.id)
+	defer s.leaveUser()
 	if err := s.start(ctx); err != nil {
 		s.ended("login", err)
 		return
 	}
+	defer g.dismiss()
 	g.register(s)
 	defer g.unregister(s)
 	defer s.backends.closeAll()
-	defer g.releaseUser(s.login.User)
 	s.ended("session", s.loop(ctx))
 }
 
@@ -77,7 +80,8 @@ func (s *session) ended(phase string, err error) {
 	var side *mysql.SideError
 	source := ""
 	switch {
-	case err == nil, errors.Is(err, errClose), errors.Is(err, mysql.ErrNoHandshake), errors.Is(err, io.EOF), errors.Is(err, net.ErrClosed):
+	case err == nil, errors.Is(err, errClose), errors.Is(err, mysql.ErrNoHandshake), errors.Is(err, io.EOF),
+		errors.Is(err, net.ErrClosed), errors.Is(err, context.Canceled):
 		return
 	case errors.As(err, &side):
 		source = side.Side.String()
@@ -90,29 +94,47 @@ func (s *session) ended(phase string, err error) {
 
 // loop reads and runs commands.
 func (s *session) loop(ctx context.Context) error {
-	for {
-		s.idle.Store(true)
-		if s.draining.Load() && !s.inTransaction() {
-			return errClose
-		}
+	for s.await() {
 		cmd, err := s.client.ReadCommand()
-		s.idle.Store(false)
+		if drained := s.busy(); err != nil && drained {
+			return errClose // woken by drain
+		}
 		if err != nil {
-			if s.draining.Load() {
-				return errClose
-			}
 			return err
 		}
 		if err := s.command(ctx, cmd); err != nil {
 			return err
 		}
 	}
+	return errClose
+}
+
+// await says that the session waits for a command; false: it shall end.
+func (s *session) await() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.idle = s.state.transaction == nil
+	return !s.draining || !s.idle
+}
+
+// busy ends the waiting. When drain has woken the session, that is taken back: a command may have come first.
+func (s *session) busy() (woken bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	woken = s.draining && s.idle
+	if woken {
+		_ = s.client.NetConn().SetReadDeadline(time.Time{}) // a closed connection shows at its next use
+	}
+	s.idle = false
+	return woken
 }
 
 // drain asks the session to end as soon as it holds no transaction.
 func (s *session) drain() {
-	s.draining.Store(true)
-	if s.idle.Load() && !s.holdsTransaction() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.draining = true
+	if s.idle {
 		_ = s.client.NetConn().SetReadDeadline(time.Unix(1, 0)) // wakes the reader; a closed one needs no waking
 	}
 }
@@ -140,7 +162,7 @@ func (s *session) command(ctx context.Context, cmd *mysql.Command) error {
 	case mysql.ComStmtClose:
 		return s.closeStatement(cmd)
 	case mysql.ComResetConnection:
-		return s.reset()
+		return s.reset(ctx)
 	case mysql.ComChangeUser:
 		return s.changeUser(ctx)
 	case mysql.ComProcessKill:
@@ -165,18 +187,23 @@ func (s *session) status() uint16 {
 	return status
 }
 
-// reset begins the session anew, as COM_RESET_CONNECTION does: connections to servers are given up, and with them
-// transactions, variables, temporary tables and prepared statements. The schema stays.
-func (s *session) reset() error {
-	s.forget()
+// reset begins the session anew, as COM_RESET_CONNECTION does. Servers end transactions, locks, variables, temporary
+// tables and prepared statements before the client gets its answer. The schema stays.
+func (s *session) reset(ctx context.Context) error {
+	for _, b := range s.backends.open {
+		if err := b.reset(ctx); err != nil {
+			s.log.Debug("connection not reset", "server", b.Addr, "error", err)
+			s.backends.drop(b)
+		}
+	}
+	s.forget(s.state.schema)
 	return s.client.WriteOK(mysql.OK{Status: s.status()})
 }
 
-func (s *session) forget() {
-	s.backends.closeAll()
-	s.state = state{}
+// forget drops what the session was, but for its login.
+func (s *session) forget(schema string) {
+	s.state = state{schema: schema}
 	s.prepared = prepared{}
-	s.holdTransaction(false)
 	s.route.NextQueryFlagIn = nil
 	s.route.Changed()
 }
