@@ -5,17 +5,20 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"os"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/pointsman/pointsman/clients/settings"
 )
 
 // Config is how a gateway runs.
 type Config struct {
+	settings.Common
+
 	Listen          string
 	Decision        []string
 	Admin           string
@@ -23,111 +26,79 @@ type Config struct {
 	MaxConnections  int
 	DecisionTimeout time.Duration
 	DrainTimeout    time.Duration
-	LogLevel        string
-	LogFormat       string
 }
 
-// envPrefix begins the environment variable of each flag.
-const envPrefix = "POINTSMAN_GATEWAY_"
+func (c *Config) addFlags(f *pflag.FlagSet) {
+	f.StringVar(&c.Listen, "listen", "127.0.0.1:6033", "address for MySQL clients, host:port or unix:/path")
+	f.StringSliceVar(&c.Decision, "decision", []string{"127.0.0.1:7080"}, "decision servers, host:port or unix:/path; may be repeated")
+	f.StringVar(&c.Admin, "admin", "127.0.0.1:6034", "host:port of the HTTP pages for operators: /metrics, /healthz, /readyz, /debug/pprof/; empty: none")
+	f.StringVar(&c.StateDir, "state-dir", "", "folder of the last good configuration, for starts without a decision server; made when absent; empty: none is kept")
+	f.IntVar(&c.MaxConnections, "max-connections", 10_000, "client connections at once")
+	f.DurationVar(&c.DecisionTimeout, "decision-timeout", 250*time.Millisecond,
+		"how long a statement waits for a decision before the last good one or the user's default hostgroup counts")
+	f.DurationVar(&c.DrainTimeout, "drain-timeout", 10*time.Second, "how long sessions may go on with their transactions at the end")
+	c.AddFlags(f)
+}
+
+func (c *Config) check() error {
+	switch {
+	case c.MaxConnections < 1:
+		return fmt.Errorf("flag --max-connections: %d is below 1", c.MaxConnections)
+	case c.DecisionTimeout <= 0:
+		return fmt.Errorf("flag --decision-timeout: %s is not above 0", c.DecisionTimeout)
+	case c.DrainTimeout < 0:
+		return fmt.Errorf("flag --drain-timeout: %s is below 0", c.DrainTimeout)
+	case len(c.Decision) == 0:
+		return errors.New("flag --decision: at least one address is required")
+	}
+	return nil
+}
 
 // Main runs the command line and gives the exit status: 0 for an orderly end, 1 for what failed later, 2 for what
-// could not be started. The first signal drains, the second ends at once.
+// could not be started. environ is in the form of os.Environ. The first signal drains, the second ends at once. Logs
+// and the one line that says what is wrong go to stderr, help to stdout.
 func Main(ctx context.Context, version string, args, environ []string, stdout, stderr io.Writer, signals <-chan os.Signal) int {
-	var cfg Config
+	var c Config
 	cmd := &cobra.Command{
 		Use:   "pointsman-gateway",
 		Short: "MySQL gateway that routes by Pointsman's decisions",
-		Long: "pointsman-gateway takes MySQL clients, asks the decision service where their statements go, caches the\n" +
-			"answers per session class, and relays the traffic without decoding rows.\n\n" +
-			"Every flag can also be given as an environment variable, e.g. POINTSMAN_GATEWAY_LISTEN for --listen.",
+		Long: "Take MySQL clients, ask the decision service where their statements go, keep its answers, and relay the\n" +
+			"traffic without decoding rows.\n\n" +
+			"Every flag can also be given in the environment, as POINTSMAN_ and the flag's name in capitals with _ for -,\n" +
+			"e.g. POINTSMAN_STATE_DIR, or in a YAML file (--settings) by its name. A flag wins over the environment, the\n" +
+			"environment over the file.",
 		Version: version, SilenceErrors: true, SilenceUsage: true, Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := fromEnvironment(cmd.Flags(), environ); err != nil {
-				return &startError{err}
+			if err := c.Complete(cmd, environ); err != nil {
+				return err
 			}
-			log, err := newLogger(cfg, stderr)
+			if err := c.check(); err != nil {
+				return err
+			}
+			log, err := c.Logger(cmd.Context(), cmd, stderr, func(f *pflag.Flag) string { return f.Value.String() })
 			if err != nil {
-				return &startError{err}
+				return err
 			}
-			return Run(cmd.Context(), cfg, log, signals)
+			return Run(cmd.Context(), c, log, signals)
 		},
 	}
-	f := cmd.Flags()
-	f.StringVar(&cfg.Listen, "listen", "127.0.0.1:6033", "address for MySQL clients, host:port or unix:/path")
-	f.StringSliceVar(&cfg.Decision, "decision", []string{"127.0.0.1:7080"}, "decision servers, host:port or unix:/path, separated by commas")
-	f.StringVar(&cfg.Admin, "admin", "127.0.0.1:6034", "address of metrics and health; empty: none")
-	f.StringVar(&cfg.StateDir, "state-dir", "", "folder of the last good configuration, for starts without a decision server; empty: none is kept")
-	f.IntVar(&cfg.MaxConnections, "max-connections", 10_000, "client connections at once")
-	f.DurationVar(&cfg.DecisionTimeout, "decision-timeout", 250*time.Millisecond, "how long a statement waits for a decision before the last good one or the user's default hostgroup counts")
-	f.DurationVar(&cfg.DrainTimeout, "drain-timeout", 10*time.Second, "how long sessions may finish transactions at the end")
-	f.StringVar(&cfg.LogLevel, "log-level", "info", "debug, info, warn or error")
-	f.StringVar(&cfg.LogFormat, "log-format", "text", "text or json")
+	c.addFlags(cmd.Flags())
 	cmd.SetArgs(args)
 	cmd.SetOut(stdout)
 	cmd.SetErr(stderr)
 	err := cmd.ExecuteContext(ctx)
-	var start *startError
-	var run *runError
-	switch {
-	case err == nil:
+	if err == nil {
 		return 0
-	case errors.As(err, &run):
-		fmt.Fprintf(stderr, "pointsman-gateway: %v\n", err)
+	}
+	fmt.Fprintf(stderr, "pointsman-gateway: %s\n", strings.ReplaceAll(err.Error(), "\n", "; "))
+	if _, ran := errors.AsType[*runError](err); ran {
 		return 1
-	case errors.As(err, &start):
-		fmt.Fprintf(stderr, "pointsman-gateway: %v\n", err)
-	default:
-		fmt.Fprintf(stderr, "pointsman-gateway: %v (see --help)\n", err)
 	}
 	return 2
 }
-
-// startError says why the gateway could not be started.
-type startError struct{ err error }
-
-func (e *startError) Error() string { return e.err.Error() }
-func (e *startError) Unwrap() error { return e.err }
 
 // runError says why a running gateway ended.
 type runError struct{ err error }
 
 func (e *runError) Error() string { return e.err.Error() }
 func (e *runError) Unwrap() error { return e.err }
-
-// fromEnvironment sets the flags that are not given from their variables. An unknown variable is an error: most likely
-// it is misspelt.
-func fromEnvironment(flags *pflag.FlagSet, environ []string) error {
-	for _, entry := range environ {
-		name, value, _ := strings.Cut(entry, "=")
-		rest, ours := strings.CutPrefix(name, envPrefix)
-		if !ours {
-			continue
-		}
-		f := flags.Lookup(strings.ToLower(strings.ReplaceAll(rest, "_", "-")))
-		if f == nil || f.Name == "help" || f.Name == "version" {
-			return fmt.Errorf("environment variable %s: there is no such setting", name)
-		}
-		if f.Changed {
-			continue // the command line wins
-		}
-		if err := flags.Set(f.Name, value); err != nil {
-			return fmt.Errorf("environment variable %s: %w", name, err)
-		}
-	}
-	return nil
-}
-
-func newLogger(cfg Config, w io.Writer) (*slog.Logger, error) {
-	var level slog.Level
-	if err := level.UnmarshalText([]byte(cfg.LogLevel)); err != nil {
-		return nil, fmt.Errorf("flag --log-level: %q is none of debug, info, warn, error", cfg.LogLevel)
-	}
-	opts := &slog.HandlerOptions{Level: level}
-	switch cfg.LogFormat {
-	case "text":
-		return slog.New(slog.NewTextHandler(w, opts)), nil
-	case "json":
-		return slog.New(slog.NewJSONHandler(w, opts)), nil
-	}
-	return nil, fmt.Errorf("flag --log-format: %q is neither text nor json", cfg.LogFormat)
-}

@@ -32,30 +32,30 @@ const lastGoodFile = "gateway-lastgood"
 func Run(ctx context.Context, cfg Config, log *slog.Logger, signals <-chan os.Signal) error {
 	listener, err := listen(ctx, cfg.Listen)
 	if err != nil {
-		return &startError{fmt.Errorf("flag --listen: %w", err)}
+		return fmt.Errorf("flag --listen: %w", err)
 	}
 	defer listener.Close() //nolint:errcheck // closed in order before, as a rule
 	var adminListener net.Listener
 	if cfg.Admin != "" {
 		if adminListener, err = listen(ctx, cfg.Admin); err != nil {
-			return &startError{fmt.Errorf("flag --admin: %w", err)}
+			return fmt.Errorf("flag --admin: %w", err)
 		}
 		defer adminListener.Close() //nolint:errcheck // closed in order before, as a rule
 	}
 	path := ""
 	if cfg.StateDir != "" {
 		if err := os.MkdirAll(cfg.StateDir, 0o700); err != nil {
-			return &startError{fmt.Errorf("flag --state-dir: %w", err)}
+			return fmt.Errorf("flag --state-dir: %w", err)
 		}
 		path = filepath.Join(cfg.StateDir, lastGoodFile)
 	}
 	auth, err := mysql.NewAuthenticator()
 	if err != nil {
-		return &startError{err}
+		return err
 	}
 	decisions, err := client.New(client.Options{Addresses: cfg.Decision, Logger: log})
 	if err != nil {
-		return &startError{fmt.Errorf("flag --decision: %w", err)}
+		return fmt.Errorf("flag --decision: %w", err)
 	}
 	defer decisions.Close() //nolint:errcheck // nothing is lost with it
 
@@ -68,8 +68,7 @@ func Run(ctx context.Context, cfg Config, log *slog.Logger, signals <-chan os.Si
 	}
 	g.Init()
 	registerState(registry, g, decisions)
-	log.Info("gateway starts", "listen", cfg.Listen, "decision", strings.Join(cfg.Decision, ","), "admin", cfg.Admin, "state_dir", cfg.StateDir,
-		"max_connections", cfg.MaxConnections, "decision_timeout", cfg.DecisionTimeout, "drain_timeout", cfg.DrainTimeout)
+	log.Info("gateway listens", "address", listener.Addr().String(), "admin", cfg.Admin)
 
 	ctx, end := context.WithCancel(ctx)
 	defer end()
@@ -82,6 +81,10 @@ func Run(ctx context.Context, cfg Config, log *slog.Logger, signals <-chan os.Si
 			return decisions.WatchGatewayConfig(ctx, fmt.Sprintf("%s:%d", host, os.Getpid()), f)
 		})
 	})
+	group.Go(func() error {
+		g.WatchClients(ctx)
+		return nil
+	})
 	if adminListener != nil {
 		group.Go(func() error { return serveAdmin(ctx, adminListener, registry, g, decisions, &draining) })
 	}
@@ -89,6 +92,7 @@ func Run(ctx context.Context, cfg Config, log *slog.Logger, signals <-chan os.Si
 	defer endSessions()
 	group.Go(func() error {
 		defer end() // no clients any more: the rest ends too
+		awaitDecisions(ctx, decisions, snapshots)
 		return acceptClients(ctx, sessionsCtx, endSessions, listener, g, cfg.DrainTimeout, signals, &draining, log)
 	})
 	if err := group.Wait(); err != nil {
@@ -96,6 +100,23 @@ func Run(ctx context.Context, cfg Config, log *slog.Logger, signals <-chan os.Si
 	}
 	log.Info("gateway ended")
 	return nil
+}
+
+// startWait is how long the first clients wait in the listener's queue for the decision service.
+const startWait = time.Second
+
+// awaitDecisions waits a moment for configuration and decisions, so that the first statements after a start are
+// routed by rules. Without the service the gateway goes on with what it has.
+func awaitDecisions(ctx context.Context, decisions *client.Client, snapshots *snapshot.Holder) {
+	ctx, cancel := context.WithTimeout(ctx, startWait)
+	defer cancel()
+	if err := decisions.WaitConnected(ctx, startWait); err != nil {
+		return
+	}
+	select {
+	case <-snapshots.First():
+	case <-ctx.Done():
+	}
 }
 
 // acceptClients serves clients until ctx ends or a signal comes, and then lets them finish.
@@ -112,6 +133,7 @@ func acceptClients(ctx, sessionsCtx context.Context, endSessions func(), l net.L
 		select {
 		case sig := <-signals:
 			log.Info("draining: no new clients, sessions end after their transactions", "signal", sig.String(), "sessions", g.Sessions(), "timeout", drainTimeout)
+			draining.set()
 			stopAccepting()
 		case <-done:
 		}

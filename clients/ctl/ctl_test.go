@@ -265,6 +265,10 @@ func TestSelect(t *testing.T) {
 	if code != 0 || !strings.HasPrefix(out, "db2:3306\n") || !strings.Contains(out, "not db3:3306: status OFFLINE_SOFT") {
 		t.Errorf("code %d, %q", code, out)
 	}
+	six := file(t, "servers: [{hostgroup_id: 1, hostname: '2001:db8::1'}]")
+	if code, out, _ := run(t, "", "select", "--config", six, "--hostgroup", "1"); code != 0 || out != "[2001:db8::1]:3306\n" {
+		t.Errorf("IPv6: code %d, %q", code, out)
+	}
 	if code, out, _ := run(t, "", "select", "--config", path, "--hostgroup", "77"); code != 1 || out != "none is eligible\n" {
 		t.Errorf("no such hostgroup: code %d, %q", code, out)
 	}

@@ -40,9 +40,12 @@ func (a *app) loadConfig(path string) (*configv1.Config, error) {
 }
 
 func parseConfig(raw []byte) (*configv1.Config, error) {
-	doc, err := yaml.YAMLToJSONStrict(raw)
-	if err != nil {
-		return nil, err
+	doc := raw
+	if !json.Valid(raw) { // YAML includes JSON, but takes far longer for large documents.
+		var err error
+		if doc, err = yaml.YAMLToJSONStrict(raw); err != nil {
+			return nil, err
+		}
 	}
 	dec := json.NewDecoder(bytes.NewReader(doc))
 	dec.UseNumber()

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
 	client "github.com/pointsman/pointsman/clients/go"
@@ -155,7 +156,10 @@ func (a *app) get() *cobra.Command {
 		}
 		return a.call(cmd.Context(), func(ctx context.Context, c *client.Client) error {
 			resp, err := c.Config().GetConfig(ctx, req)
-			if err != nil {
+			switch {
+			case status.Code(err) == codes.NotFound && req.Generation == nil:
+				return errors.New("nothing is published yet")
+			case err != nil:
 				return err
 			}
 			if a.output == "json" {

@@ -7,6 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
+
+	"google.golang.org/protobuf/encoding/protojson"
+	"google.golang.org/protobuf/proto"
 )
 
 // maxLine is the most bytes of one input line.
@@ -22,6 +26,16 @@ func (e *lineError) Error() string { return e.Code + ": " + e.Message }
 
 func badLine(format string, args ...any) *lineError {
 	return &lineError{"INVALID_ARGUMENT", fmt.Sprintf(format, args...)}
+}
+
+// readMessage reads a line of proto JSON. The error is a *lineError.
+func readMessage(line []byte, m proto.Message) error {
+	err := protojson.Unmarshal(line, m)
+	if err == nil {
+		return nil
+	}
+	text := strings.ReplaceAll(err.Error(), "\u00a0", " ") // protojson varies its blanks on purpose
+	return badLine("JSON: %s", strings.TrimPrefix(text, "proto: "))
 }
 
 // lineReader gives the lines of a stream, without their ends.

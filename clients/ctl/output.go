@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"google.golang.org/grpc/codes"
+	healthv1 "google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
@@ -111,7 +112,10 @@ func message(err error) string {
 	}
 	st := rpc.GRPCStatus()
 	text := st.Message()
-	if st.Code() == codes.Unavailable || st.Code() == codes.DeadlineExceeded {
+	switch {
+	case st.Code() == codes.Unavailable && strings.Contains(text, healthv1.HealthCheckResponse_NOT_SERVING.String()):
+		return "the decision server has no generation in force yet, or is stopping; publish a configuration, or choose another server with --server"
+	case st.Code() == codes.Unavailable, st.Code() == codes.DeadlineExceeded:
 		text += " (is the decision server running? choose it with --server)"
 	}
 	return text

@@ -13,7 +13,6 @@ import (
 	"github.com/spf13/cobra"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
-	"google.golang.org/protobuf/encoding/protojson"
 
 	client "github.com/pointsman/pointsman/clients/go"
 	"github.com/pointsman/pointsman/decision"
@@ -144,8 +143,8 @@ func (a *app) routeLines(gen *decision.Generation) error {
 	r := router{gen: gen}
 	return a.bulk(func(dst, line []byte) ([]byte, error) {
 		req, resp := &decisionv1.RouteStatementRequest{}, &decisionv1.RouteStatementResponse{}
-		if err := protojson.Unmarshal(line, req); err != nil {
-			return dst, badLine("%v", err)
+		if err := readMessage(line, req); err != nil {
+			return dst, err
 		}
 		if err := r.route(req, resp); err != nil {
 			return dst, err
@@ -217,9 +216,7 @@ func (a *app) readRouteLines(ctx context.Context, c *client.Client, slots chan<-
 		s := &slot{err: err, done: make(chan struct{})}
 		req := &decisionv1.RouteStatementRequest{}
 		if err == nil {
-			if err := protojson.Unmarshal(line, req); err != nil {
-				s.err = badLine("%v", err)
-			}
+			s.err = readMessage(line, req)
 		}
 		select {
 		case slots <- s: // bounds what is in flight

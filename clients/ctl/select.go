@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
-	"google.golang.org/protobuf/encoding/protojson"
 
 	client "github.com/pointsman/pointsman/clients/go"
 	"github.com/pointsman/pointsman/decision"
@@ -82,7 +81,8 @@ func (a *app) printSelect(resp *decisionv1.SelectServerResponse) error {
 		}
 	default:
 		if s := resp.GetServer(); s != nil {
-			fmt.Fprintf(a.io.Out, "%s:%d\n", s.GetHostname(), s.GetPort())
+			drawn := decision.Server{Hostname: s.GetHostname(), Port: new(s.GetPort())}
+			fmt.Fprintln(a.io.Out, drawn.Address()) // as --exclude takes it
 		} else {
 			fmt.Fprintln(a.io.Out, "none is eligible")
 		}
@@ -150,8 +150,8 @@ func (a *app) selectLines(ctx context.Context, gen *decision.Generation, byServe
 	}
 	return a.bulk(func(dst, line []byte) ([]byte, error) {
 		req := &decisionv1.SelectServerRequest{}
-		if err := protojson.Unmarshal(line, req); err != nil {
-			return dst, badLine("%v", err)
+		if err := readMessage(line, req); err != nil {
+			return dst, err
 		}
 		resp, err := draw(req)
 		if err != nil {

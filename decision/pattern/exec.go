@@ -14,7 +14,7 @@ func (m *machine) search(from int, anchored, notEmpty bool) (begin, end int, ok 
 	if m.last {
 		m.grant(baseSteps + stepsAByte*len(m.text))
 	} else {
-		m.grant(1<<12 + 2*stepsAByte*len(m.text)) // Then the memo helps out.
+		m.grant(m.patience)
 	}
 	defer m.grant(0)
 	anchored = anchored || m.prog.anchored && from == 0

@@ -44,6 +44,7 @@ type machine struct {
 	spent     int  // before
 	last      bool // no more steps are granted when these are used up
 	memo      memo
+	patience  int // steps before the memo is switched on
 }
 
 var machines = sync.Pool{New: func() any { return new(machine) }}
@@ -53,6 +54,7 @@ func borrow(prog *program, text []byte, captures bool) *machine {
 	m := machines.Get().(*machine) //nolint:forcetypeassert // The pool holds nothing else.
 	m.prog, m.text, m.captures = prog, text, captures
 	m.steps, m.granted, m.spent = 0, 0, 0
+	m.patience = 1<<12 + 2*stepsAByte*len(text)
 	if cap(m.registers) < prog.registers {
 		m.registers = make([]int, prog.registers)
 	}

@@ -1,4 +1,4 @@
-package main
+package demo
 
 import (
 	"context"
@@ -27,13 +27,17 @@ const version = "8.0.31"
 // notes is the table to play with, the same that the quick start makes on real servers.
 const notes = "CREATE TABLE notes (id INT AUTO_INCREMENT PRIMARY KEY, text VARCHAR(200) NOT NULL, written_by INT NOT NULL)"
 
-// serve answers on both addresses until ctx ends.
-func serve(ctx context.Context, primary, replica string) error {
+// Serve answers on both listeners until ctx ends, and closes them. User and password are both "demo", and so is the
+// schema. The servers tell themselves apart by @@server_id: 1 is the primary, 2 the replica. An error says that a server
+// could not be started, or ended by itself.
+func Serve(ctx context.Context, primary, replica net.Listener) error {
+	defer primary.Close() //nolint:errcheck // closed with its server, as a rule
+	defer replica.Close() //nolint:errcheck // closed with its server, as a rule
 	// Neither the disk nor anything on it is part of the demo.
 	if err := sql.SystemVariables.AssignValues(map[string]any{"secure_file_priv": os.DevNull}); err != nil {
 		return fmt.Errorf("set secure_file_priv: %w", err)
 	}
-	provider, err := data()
+	provider, err := data(ctx)
 	if err != nil {
 		return err
 	}
@@ -45,12 +49,12 @@ func serve(ctx context.Context, primary, replica string) error {
 	}()
 	ended := make(chan error, 2)
 	for _, c := range []struct {
-		id      uint32
-		address string
+		id       uint32
+		listener net.Listener
 	}{{1, primary}, {2, replica}} {
-		s, err := newServer(ctx, provider, c.id, c.address)
+		s, err := newServer(provider, c.id, c.listener)
 		if err != nil {
-			return fmt.Errorf("listen on %s: %w", c.address, err)
+			return fmt.Errorf("serve %s: %w", c.listener.Addr(), err)
 		}
 		servers = append(servers, s)
 		go func() { ended <- s.Start() }() // ends when the server is closed
@@ -64,15 +68,15 @@ func serve(ctx context.Context, primary, replica string) error {
 }
 
 // data makes the database that both servers show.
-func data() (*memory.DbProvider, error) {
+func data(ctx context.Context) (*memory.DbProvider, error) {
 	db := memory.NewDatabase(schema)
 	db.EnablePrimaryKeyIndexes()
 	provider := memory.NewDBProvider(db)
-	ctx := sql.NewContext(context.Background(), sql.WithSession(memory.NewSession(sql.NewBaseSession(), provider)))
-	ctx.SetCurrentDatabase(schema)
-	_, rows, _, err := sqle.NewDefault(provider).Query(ctx, notes)
+	sqlCtx := sql.NewContext(ctx, sql.WithSession(memory.NewSession(sql.NewBaseSession(), provider)))
+	sqlCtx.SetCurrentDatabase(schema)
+	_, rows, _, err := sqle.NewDefault(provider).Query(sqlCtx, notes)
 	if err == nil {
-		_, err = sql.RowIterToRows(ctx, rows)
+		_, err = sql.RowIterToRows(sqlCtx, rows)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("make table notes: %w", err)
@@ -80,17 +84,13 @@ func data() (*memory.DbProvider, error) {
 	return provider, nil
 }
 
-// newServer listens on address. Only the server with id 1 takes writes.
-func newServer(ctx context.Context, provider *memory.DbProvider, id uint32, address string) (*server.Server, error) {
+// newServer makes a server on listener. Only the one with id 1 takes writes.
+func newServer(provider *memory.DbProvider, id uint32, listener net.Listener) (*server.Server, error) {
 	engine := sqle.New(analyzer.NewDefault(provider), &sqle.Config{IsReadOnly: id != 1})
 	editor := engine.Analyzer.Catalog.MySQLDb.Editor()
 	engine.Analyzer.Catalog.MySQLDb.AddSuperUser(editor, user, "%", password)
 	editor.Close()
 
-	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
-	if err != nil {
-		return nil, err
-	}
 	// The engine has one set of global variables for the whole process, so each session gets the id of its server.
 	newSession := memory.NewSessionBuilder(provider)
 	withID := func(ctx context.Context, conn *mysql.Conn, addr string) (sql.Session, error) {

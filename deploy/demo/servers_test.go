@@ -1,45 +1,38 @@
-package main
+package demo
 
 import (
-	"context"
 	"database/sql"
 	"errors"
 	"net"
 	"os"
 	"path/filepath"
 	"testing"
-	"time"
 
 	"github.com/go-sql-driver/mysql"
 )
 
-// startServers serves on free ports until the test ends, and gives connections to the primary and to the replica.
-func startServers(t *testing.T) (primary, replica *sql.DB) {
+// startServers serves until the test ends, and gives the addresses of the primary and of the replica.
+func startServers(t *testing.T) (primary, replica string) {
 	t.Helper()
-	addresses := []string{freeAddress(t), freeAddress(t)}
-	ctx, stop := context.WithCancel(t.Context())
+	var listeners [2]net.Listener
+	for i := range listeners {
+		l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		listeners[i] = l
+	}
 	ended := make(chan error, 1)
-	go func() { ended <- serve(ctx, addresses[0], addresses[1]) }()
-	t.Cleanup(func() {
-		stop()
+	go func() { ended <- Serve(t.Context(), listeners[0], listeners[1]) }()
+	t.Cleanup(func() { // The context has ended by then.
 		if err := <-ended; err != nil {
-			t.Errorf("serve: %v", err)
+			t.Errorf("Serve: %v", err)
 		}
 	})
-	return connect(t, addresses[0]), connect(t, addresses[1])
+	return listeners[0].Addr().String(), listeners[1].Addr().String()
 }
 
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close() //nolint:errcheck // it has served its purpose
-	return l.Addr().String()
-}
-
-// connect waits until the server at address answers.
+// connect gives connections to the server at address. The listener is there already, so none is refused.
 func connect(t *testing.T, address string) *sql.DB {
 	t.Helper()
 	db, err := sql.Open("mysql", "demo:demo@tcp("+address+")/demo")
@@ -47,35 +40,20 @@ func connect(t *testing.T, address string) *sql.DB {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = db.Close() })
-	_ = mysql.SetLogger(&mysql.NopLogger{})
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
-	defer cancel()
-	poll := time.NewTicker(20 * time.Millisecond)
-	defer poll.Stop()
-	for {
-		err := db.PingContext(ctx)
-		if err == nil {
-			return db
-		}
-		select {
-		case <-ctx.Done():
-			t.Fatalf("connect to %s: %v", address, err)
-		case <-poll.C:
-		}
-	}
+	return db
 }
 
 func TestServersTellWhichOneAnswers(t *testing.T) {
 	primary, replica := startServers(t)
 	for _, c := range []struct {
-		name string
-		db   *sql.DB
-		want int
+		name, address string
+		want          int
 	}{{"primary", primary, 1}, {"replica", replica, 2}} {
 		t.Run(c.name, func(t *testing.T) {
+			db := connect(t, c.address)
 			for _, query := range []string{"SELECT @@server_id", "SELECT @@server_id FOR UPDATE"} {
 				var id int
-				if err := c.db.QueryRowContext(t.Context(), query).Scan(&id); err != nil || id != c.want {
+				if err := db.QueryRowContext(t.Context(), query).Scan(&id); err != nil || id != c.want {
 					t.Errorf("%s = %d, %v; want %d", query, id, err, c.want)
 				}
 			}
@@ -84,7 +62,8 @@ func TestServersTellWhichOneAnswers(t *testing.T) {
 }
 
 func TestReplicaShowsThePrimarysRowsAndTakesNone(t *testing.T) {
-	primary, replica := startServers(t)
+	primaryAddress, replicaAddress := startServers(t)
+	primary, replica := connect(t, primaryAddress), connect(t, replicaAddress)
 	const insert = "INSERT INTO notes (text, written_by) VALUES (?, @@server_id)"
 	if _, err := primary.ExecContext(t.Context(), insert, "hello"); err != nil {
 		t.Fatal(err)
@@ -101,28 +80,21 @@ func TestReplicaShowsThePrimarysRowsAndTakesNone(t *testing.T) {
 }
 
 func TestWrongPasswordIsRefused(t *testing.T) {
-	address := freeAddress(t)
-	ctx, stop := context.WithCancel(t.Context())
-	ended := make(chan error, 1)
-	go func() { ended <- serve(ctx, address, freeAddress(t)) }()
-	connect(t, address)
+	address, _ := startServers(t)
 	db, err := sql.Open("mysql", "demo:wrong@tcp("+address+")/demo")
 	if err != nil {
 		t.Fatal(err)
 	}
+	defer db.Close()
 	var refused *mysql.MySQLError
 	if err := db.PingContext(t.Context()); !errors.As(err, &refused) || refused.Number != 1045 {
 		t.Errorf("login with a wrong password: %v, want error 1045", err)
 	}
-	_ = db.Close()
-	stop()
-	if err := <-ended; err != nil {
-		t.Errorf("serve: %v", err)
-	}
 }
 
 func TestFilesAreOutOfReach(t *testing.T) {
-	primary, _ := startServers(t)
+	address, _ := startServers(t)
+	primary := connect(t, address)
 	path := filepath.Join(t.TempDir(), "rows")
 	if _, err := primary.ExecContext(t.Context(), "SELECT 'x' INTO OUTFILE '"+path+"'"); err == nil {
 		t.Error("INTO OUTFILE was taken")
@@ -135,16 +107,5 @@ func TestFilesAreOutOfReach(t *testing.T) {
 	}
 	if _, err := primary.ExecContext(t.Context(), "LOAD DATA INFILE '"+path+"' INTO TABLE notes (text, written_by)"); err == nil {
 		t.Error("LOAD DATA INFILE was taken")
-	}
-}
-
-func TestTakenPort(t *testing.T) {
-	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close() //nolint:errcheck // it has served its purpose
-	if err := serve(t.Context(), freeAddress(t), l.Addr().String()); err == nil {
-		t.Error("serve on a taken port: no error")
 	}
 }

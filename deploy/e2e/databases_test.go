@@ -135,8 +135,8 @@ type querier interface {
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 }
 
-// server runs a query for one number, as a rule @@server_id.
-func server(t *testing.T, q querier, query string, args ...any) int {
+// number runs a query for one number, as a rule @@server_id.
+func number(t *testing.T, q querier, query string, args ...any) int {
 	t.Helper()
 	var id int
 	if err := q.QueryRowContext(t.Context(), query, args...).Scan(&id); err != nil {
@@ -145,8 +145,8 @@ func server(t *testing.T, q querier, query string, args ...any) int {
 	return id
 }
 
-// exec runs a statement for its effect.
-func exec(t *testing.T, conn *sql.Conn, statement string, args ...any) {
+// do runs a statement for its effect.
+func do(t *testing.T, conn *sql.Conn, statement string, args ...any) {
 	t.Helper()
 	if _, err := conn.ExecContext(t.Context(), statement, args...); err != nil {
 		t.Fatalf("%s: %v", statement, err)
@@ -156,7 +156,7 @@ func exec(t *testing.T, conn *sql.Conn, statement string, args ...any) {
 // wantServer checks which server answers a query.
 func wantServer(t *testing.T, q querier, want int, query string, args ...any) {
 	t.Helper()
-	if got := server(t, q, query, args...); got != want {
+	if got := number(t, q, query, args...); got != want {
 		t.Errorf("%s: answered by server %s, want %d", query, strconv.Itoa(got), want)
 	}
 }

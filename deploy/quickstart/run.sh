@@ -78,7 +78,7 @@ logs=$state/logs
 echo "Building; the first time takes minutes."
 attend build make build
 if [[ $backends == memory ]]; then
-  attend build-demo env CGO_ENABLED=0 go -C deploy/demo build -o "$PWD/bin/pointsman-demo" .
+  attend build-demo env CGO_ENABLED=0 go -C deploy/demo build -o "$PWD/bin/" ./cmd/pointsman-demo
 fi
 
 if [[ $backends == mariadb ]]; then

@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"runtime"
 	"sync"
 )
 
@@ -49,6 +50,7 @@ type Authenticator struct {
 	key    *rsa.PrivateKey
 	public []byte // The key in PEM, as clients ask for it.
 	decoy  Credential
+	slots  chan struct{} // taken by full authentications, which cost milliseconds of CPU each
 
 	mu     sync.Mutex
 	cached map[string]cachedLogin // By caching_sha2_password hash text.
@@ -75,6 +77,7 @@ func NewAuthenticator() (*Authenticator, error) {
 		key:    key,
 		public: pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der}),
 		decoy:  Credential{kind: kindClear, text: rand.Text()},
+		slots:  make(chan struct{}, runtime.GOMAXPROCS(0)),
 		cached: map[string]cachedLogin{},
 	}, nil
 }
@@ -265,6 +268,8 @@ func (a *Authenticator) openSHA2(c *Conn, cred Credential, answer []byte) (Secre
 			return Secret{}, false, refuseBroken(c, err)
 		}
 	}
+	a.slots <- struct{}{}
+	defer func() { <-a.slots }()
 	password, ok := a.unseal(sealed, c.salt)
 	return ClearSecret(password), ok && a.checkPassword(cred, password), nil
 }

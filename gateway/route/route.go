@@ -172,10 +172,13 @@ func (r *Router) lookup(c *class, k *keys, digests bool) *decisionv1.RouteStatem
 	return nil
 }
 
+// bytesPerMS is how fast a question travels at least: large statements are no sign of a slow service.
+const bytesPerMS = 16 << 10
+
 // ask asks the decider and keeps the answer. It fails when there is none in time, or when the question is
 // refused (a user that the new generation lacks, say): the caller then goes on with what it has.
 func (r *Router) ask(ctx context.Context, s *Session, st *Statement, k *keys) (*decisionv1.RouteStatementResponse, bool) {
-	ctx, cancel := context.WithTimeout(ctx, r.budget)
+	ctx, cancel := context.WithTimeout(ctx, r.budget+time.Duration(len(st.Text)/bytesPerMS)*time.Millisecond)
 	defer cancel()
 	min := r.newest.Load()
 	a, err := r.decider.Route(ctx, question(s, st, min))

@@ -3,11 +3,9 @@ package session
 import (
 	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/pointsman/pointsman/decision/selection"
@@ -28,15 +26,53 @@ const trackers = "SET SESSION session_track_system_variables='*', session_track_
 // backend is one connection to a server, owned by one session.
 type backend struct {
 	*pool.BackendConn
-	hostgroup int32
-	target    pool.Target
-	used      uint64 // when, by the session's count of uses
+	key    serverKey
+	target pool.Target
+	used   uint64 // when, by the session's count of uses
 
+	open      bool   // a transaction is open, as far as is known
+	cursors   int    // open ones
 	tracked   bool   // the server reports state changes
 	schema    string // in force there
 	vars      int    // the state's variables that are in force there
 	option    int    // the state's COM_SET_OPTION that is in force there
 	uncertain bool   // after an error the status flags are unknown
+}
+
+// ownTimeout limits what the gateway itself asks of a server, where the server has no reason to wait.
+const ownTimeout = 10 * time.Second
+
+// exec runs a statement of the gateway's own.
+func (b *backend) exec(ctx context.Context, query string) (mysql.Outcome, error) {
+	ctx, cancel := context.WithTimeout(ctx, ownTimeout)
+	defer cancel()
+	return b.Exec(ctx, query)
+}
+
+// track asks the server for reports of state changes. An error leaves the connection broken.
+func (b *backend) track(ctx context.Context) error {
+	b.tracked = false
+	if b.ServerCapabilities&mysql.CapSessionTrack == 0 {
+		return nil
+	}
+	_, err := b.exec(ctx, trackers)
+	b.tracked = err == nil
+	if isServerError(err) {
+		return nil // it can't: SETs pin sessions to it
+	}
+	return err
+}
+
+// reset begins the server's session anew. An error leaves the connection broken.
+func (b *backend) reset(ctx context.Context) error {
+	limited, cancel := context.WithTimeout(ctx, ownTimeout)
+	defer cancel()
+	if _, err := b.ResetConnection(limited); err != nil {
+		return err
+	}
+	b.open, b.cursors, b.vars, b.option, b.uncertain = false, 0, 0, 0, false
+	b.schema = "" // servers differ
+	return b.track(ctx)
 }
 
 // kill ends the statement that runs on the connection.
@@ -48,12 +84,10 @@ func (b *backend) kill(ctx context.Context) error {
 
 // backends are a session's connections by server.
 type backends struct {
-	open map[string]*backend // by hostgroup and address
+	open map[serverKey]*backend
 	uses uint64
 	gone func(*backend) // tells the session of a connection's end
 }
-
-func backendKey(hostgroup int32, addr string) string { return fmt.Sprintf("%d %s", hostgroup, addr) }
 
 func (bs *backends) closeAll() {
 	for _, b := range bs.open {
@@ -63,11 +97,10 @@ func (bs *backends) closeAll() {
 
 // drop closes a connection and forgets it.
 func (bs *backends) drop(b *backend) {
-	key := backendKey(b.hostgroup, b.Addr)
-	if bs.open[key] != b {
+	if bs.open[b.key] != b {
 		return
 	}
-	delete(bs.open, key)
+	delete(bs.open, b.key)
 	bs.gone(b)
 	_ = b.Close() // it is given up in any case
 }
@@ -76,8 +109,9 @@ func (bs *backends) drop(b *backend) {
 func (s *session) draw(hg *snapshot.Hostgroup, settings *snapshot.Settings, tried selection.Set, maxLagMS *uint32) int {
 	cands := slices.Clone(hg.Candidates)
 	for i := range cands {
-		cands[i].CurrentConnections = s.counts.of(hg.Servers[i].Addr)
-		if s.backends.open[backendKey(hg.ID, hg.Servers[i].Addr)] != nil && cands[i].CurrentConnections > 0 {
+		key := serverKey{hg.ID, hg.Servers[i].Addr}
+		cands[i].CurrentConnections = s.counts.of(key)
+		if s.backends.open[key] != nil && cands[i].CurrentConnections > 0 {
 			cands[i].CurrentConnections-- // this session's own takes no new place
 		}
 	}
@@ -106,7 +140,8 @@ func (s *session) connect(ctx context.Context, hostgroup int32, schema string, m
 	for tries := uint32(0); ; {
 		snap := s.Snapshots.Current()
 		settings := &snap.Settings
-		if left := settings.ConnectTimeoutServerMax - time.Since(begin); left <= 0 || tries > settings.ConnectRetriesOnFailure {
+		left := settings.ConnectTimeoutServerMax - time.Since(begin)
+		if left <= 0 || tries > settings.ConnectRetriesOnFailure {
 			return nil, unreachable(hostgroup, time.Since(begin), last)
 		}
 		hg := snap.Hostgroup(hostgroup)
@@ -115,15 +150,19 @@ func (s *session) connect(ctx context.Context, hostgroup int32, schema string, m
 		}
 		i := s.draw(hg, settings, tried, maxLagMS)
 		if i < 0 {
-			tried = nil
-			if err := pause(ctx, retryInterval); err != nil {
+			tried.Clear()
+			if err := pause(ctx, min(retryInterval, left)); err != nil {
 				return nil, err
 			}
 			continue
 		}
-		b, err := s.toServer(ctx, hg.Servers[i], schema, settings)
-		if err == nil {
+		b, err := s.toServer(ctx, hg, i, schema, min(left, settings.ConnectTimeoutServer))
+		if b != nil {
 			return b, nil
+		}
+		tried.Add(i)
+		if err == nil {
+			continue // other sessions were faster: it is full
 		}
 		var dial *pool.DialError
 		if ctx.Err() != nil || !errors.As(err, &dial) || !dial.TryElsewhere() {
@@ -133,7 +172,6 @@ func (s *session) connect(ctx context.Context, hostgroup int32, schema string, m
 		s.log.Warn("server not reached", "hostgroup", hostgroup, "server", hg.Servers[i].Addr, "error", err)
 		last = err
 		tries++
-		tried.Add(i)
 	}
 }
 
@@ -147,47 +185,57 @@ func unreachable(hostgroup int32, after time.Duration, last error) error {
 		"Max connect timeout reached while reaching hostgroup %d after %dms: %s", hostgroup, after.Milliseconds(), why)
 }
 
-// toServer gives the session's connection to a server, or makes one.
-func (s *session) toServer(ctx context.Context, server snapshot.Server, schema string, settings *snapshot.Settings) (*backend, error) {
-	if b := s.backends.open[backendKey(server.Hostgroup, server.Addr)]; b != nil {
+// toServer gives the session's connection to a server, or makes one. Neither a connection nor an error: the server has
+// no place left.
+func (s *session) toServer(ctx context.Context, hg *snapshot.Hostgroup, i int, schema string, timeout time.Duration) (*backend, error) {
+	key := serverKey{hg.ID, hg.Servers[i].Addr}
+	if b := s.backends.open[key]; b != nil {
 		if b.Alive() {
 			return b, nil
 		}
 		s.backends.drop(b)
 	}
-	target := s.target(server, schema, settings)
 	s.makeRoom()
+	if !s.counts.take(key, hg.Candidates[i].MaxConnections) {
+		return nil, nil //nolint:nilnil // as said
+	}
+	b, err := s.dial(ctx, key, schema, timeout)
+	if err != nil {
+		s.counts.release(key)
+		return nil, err
+	}
+	if s.version.Load() == nil {
+		s.version.CompareAndSwap(nil, &b.ServerVersion)
+	}
+	if s.backends.open == nil {
+		s.backends.open = map[serverKey]*backend{}
+		s.backends.gone = s.backendGone
+	}
+	s.backends.open[key] = b
+	return b, nil
+}
+
+func (s *session) dial(ctx context.Context, key serverKey, schema string, timeout time.Duration) (*backend, error) {
+	target := s.target(key.addr, schema, timeout)
 	conn, err := pool.Dial(ctx, target)
 	if err != nil {
 		return nil, err
 	}
-	b := &backend{BackendConn: conn, hostgroup: server.Hostgroup, target: target, schema: target.DB}
-	if conn.ServerCapabilities&mysql.CapSessionTrack != 0 {
-		if _, err := conn.Exec(ctx, trackers); err == nil {
-			b.tracked = true
-		} else {
-			s.log.Warn("server does not track sessions: SET pins sessions to it", "server", server.Addr, "error", err)
-		}
+	b := &backend{BackendConn: conn, key: key, target: target, schema: target.DB}
+	if err := b.track(ctx); err != nil {
+		_ = conn.Conn.Close() // broken: no goodbye
+		return nil, &pool.DialError{Addr: target.Addr, User: target.User, Err: err}
 	}
-	if s.version.Load() == nil {
-		s.version.CompareAndSwap(nil, &conn.ServerVersion)
-	}
-	s.counts.add(b.Addr, 1)
-	if s.backends.open == nil {
-		s.backends.open = map[string]*backend{}
-		s.backends.gone = s.backendGone
-	}
-	s.backends.open[backendKey(b.hostgroup, b.Addr)] = b
 	return b, nil
 }
 
 // target says where and as whom to log in: as the client itself, by what its login proved, or as the backend user.
-func (s *session) target(server snapshot.Server, schema string, settings *snapshot.Settings) pool.Target {
+func (s *session) target(addr, schema string, timeout time.Duration) pool.Target {
 	u := s.Snapshots.Current().User(s.login.User)
 	t := pool.Target{
-		Addr: server.Addr, User: s.login.User, Secret: s.login.Secret, DB: schema,
+		Addr: addr, User: s.login.User, Secret: s.login.Secret, DB: schema,
 		ClientFlags: s.login.Capabilities, SessionTrack: true, Charset: s.login.Charset, MaxPacket: s.login.MaxPacket,
-		Attrs: maps.Clone(s.login.Attrs), ConnectTimeout: settings.ConnectTimeoutServer,
+		Attrs: maps.Clone(s.login.Attrs), ConnectTimeout: timeout,
 	}
 	if u != nil && u.BackendUsername != "" {
 		t.User = u.BackendUsername
@@ -220,52 +268,9 @@ func (s *session) makeRoom() {
 
 // backendGone forgets what the session remembers of a connection.
 func (s *session) backendGone(b *backend) {
-	s.counts.add(b.Addr, -1)
+	s.counts.release(b.key)
 	s.state.forget(b)
 	s.prepared.forget(b)
-}
-
-// sync restores on the backend what the session has changed elsewhere: the schema if wanted, variables, and COM_SET_OPTION.
-func (s *session) sync(ctx context.Context, b *backend, withSchema bool) error {
-	if withSchema && b.schema != s.state.schema && s.state.schema != "" {
-		if _, err := b.InitDB(ctx, s.state.schema); err != nil {
-			return err
-		}
-		b.schema = s.state.schema
-	}
-	if b.vars != s.state.version {
-		if set := s.state.restore(); set != "" {
-			if _, err := b.Exec(ctx, set); err != nil {
-				return fmt.Errorf("restore session variables (%s) on %s: %w", set, b.Addr, err)
-			}
-		}
-		b.vars = s.state.version
-	}
-	if b.option != s.state.optionVersion {
-		err := b.Conn.Within(ctx, func() error {
-			_, err := b.Conn.Exec(mysql.ComSetOption, s.state.option)
-			return err
-		})
-		if err != nil {
-			return err
-		}
-		b.option = s.state.optionVersion
-	}
-	return nil
-}
-
-// settle learns the status flags of a backend after an error, which carries none.
-func (s *session) settle(ctx context.Context, b *backend) error {
-	if !b.uncertain {
-		return nil
-	}
-	out, err := b.Ping(ctx)
-	if err != nil {
-		return err
-	}
-	b.uncertain = false
-	s.observe(b, &out)
-	return nil
 }
 
 func pause(ctx context.Context, d time.Duration) error {
@@ -277,31 +282,4 @@ func pause(ctx context.Context, d time.Duration) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-}
-
-// quoteValue writes a reported variable value as SET takes it.
-func quoteValue(name, value string) string {
-	if value == "" && name == "character_set_results" {
-		return "NULL" // reported as an empty text
-	}
-	if isNumber(value) {
-		return value
-	}
-	return "'" + strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(value) + "'"
-}
-
-func isNumber(s string) bool {
-	digits, points := 0, 0
-	for i, c := range s {
-		switch {
-		case c >= '0' && c <= '9':
-			digits++
-		case c == '.':
-			points++
-		case c == '-' && i == 0:
-		default:
-			return false
-		}
-	}
-	return digits > 0 && points <= 1
 }

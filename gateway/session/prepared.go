@@ -14,7 +14,7 @@ import (
 type prepared struct {
 	lastID     uint32
 	statements map[uint32]*preparedStatement
-	busy       *backend // holds long data or an open cursor
+	long       *backend // has long data for a statement that is not executed yet
 }
 
 // preparedStatement is known to each server it was needed on under that server's own id.
@@ -24,13 +24,19 @@ type preparedStatement struct {
 	sent   []byte // as servers know it, rewritten perhaps
 	params int
 	home   *backend // where it was prepared, or ran last
+	cursor *backend // where it has an open cursor
 	on     map[*backend]*serverStatement
-	types  []byte // of the parameters, as last bound by the client
+
+	types   []byte // of the parameters, as last bound by the client
+	binding int    // counts changes of types
+
+	longSent bool // long data waits for the EXECUTE
+	longLost bool // it was lost with its connection
 }
 
 type serverStatement struct {
-	id    uint32
-	bound bool // the server knows the parameters' types
+	id      uint32
+	binding int // the types that the server knows
 }
 
 // maxPrepared bounds the statements of one session, as MySQL's max_prepared_stmt_count bounds those of a server.
@@ -38,11 +44,18 @@ const maxPrepared = 16382
 
 // forget drops what servers knew over a connection that is gone.
 func (p *prepared) forget(b *backend) {
-	if p.busy == b {
-		p.busy = nil
+	wasLong := p.long == b
+	if wasLong {
+		p.long = nil
 	}
 	for _, ps := range p.statements {
+		if wasLong && ps.longSent {
+			ps.longSent, ps.longLost = false, true
+		}
 		delete(ps.on, b)
+		if ps.cursor == b {
+			ps.cursor = nil
+		}
 		if ps.home == b {
 			ps.home = nil
 		}
@@ -55,19 +68,22 @@ func (s *session) prepare(ctx context.Context, cmd *mysql.Command) error {
 		return err
 	}
 	if len(s.prepared.statements) >= maxPrepared {
-		return s.client.WriteError(mysql.NewError(1461, "42000",
+		return s.client.WriteError(mysql.NewError(codeStatementLimit, "42000",
 			"Can't create more than max_prepared_stmt_count statements (current value: %d)", maxPrepared))
 	}
 	st := s.examine(cmd.Arg())
 	s.decide(ctx, &st, decisionv1.Command_COMMAND_PREPARE)
-	if done, err := s.obey(ctx, &st); done || err != nil {
-		return err
+	if st.answer.OkMsg == nil { // else the EXECUTE is answered so; a PREPARE has another form of answer
+		if done, err := s.obey(ctx, &st); done || err != nil {
+			return err
+		}
 	}
 	ps := &preparedStatement{text: bytes.Clone(st.text), on: map[*backend]*serverStatement{}}
-	ps.sent = s.rewritten(&st)
-	text := ps.sent
-	if ps.sent == nil {
-		ps.sent = ps.text
+	text := rewritten(st.answer)
+	ps.sent = ps.text
+	if text != nil {
+		ps.sent = text
+		s.become(&st, text)
 	}
 	s.prepared.lastID++
 	ps.id = s.prepared.lastID
@@ -116,26 +132,77 @@ func (s *session) execute(ctx context.Context, cmd *mysql.Command) error {
 	if ps == nil {
 		return s.unknownStatement("mysqld_stmt_execute")
 	}
+	if ps.longLost {
+		ps.longLost = false
+		return s.fail(ctx, mysql.NewError(codeLostBackend, "08S01", "Lost connection to server together with long data of the statement"))
+	}
 	ps.noteTypes(cmd.Payload)
-	st := s.examine(ps.text)
-	s.decide(ctx, &st, decisionv1.Command_COMMAND_EXECUTE)
+	st := s.examineExecute(ctx, ps)
 	if done, err := s.obey(ctx, &st); done || err != nil {
+		s.setLong(ps, false)
 		return err
 	}
-	st.execute = ps
 	return s.run(ctx, cmd, &st, nil)
 }
 
-// homeOf gives the connection that the statement was prepared on, if the answer still leads to its hostgroup.
-func (s *session) homeOf(ps *preparedStatement, st *statement) *backend {
-	if ps == nil {
+// examineExecute classifies what servers get to see, and has the text routed that the client prepared.
+func (s *session) examineExecute(ctx context.Context, ps *preparedStatement) statement {
+	st := s.examine(ps.text)
+	s.decide(ctx, &st, decisionv1.Command_COMMAND_EXECUTE)
+	if len(ps.sent) > 0 && &ps.sent[0] != &ps.text[0] {
+		s.become(&st, ps.sent)
+	}
+	st.execute = ps
+	return st
+}
+
+// executedOn takes over what the response to an EXECUTE said.
+func (s *session) executedOn(ps *preparedStatement, b *backend, out *mysql.Outcome) {
+	s.setLong(ps, false)
+	if out.StatusKnown && out.Status&mysql.StatusCursorExists != 0 {
+		ps.setCursor(b)
+	} else {
+		ps.setCursor(nil)
+	}
+}
+
+// setCursor notes where the statement has an open cursor; nil: nowhere.
+func (ps *preparedStatement) setCursor(b *backend) {
+	if ps.cursor != nil {
+		ps.cursor.cursors--
+	}
+	if b != nil {
+		b.cursors++
+	}
+	ps.cursor = b
+}
+
+// setLong notes whether long data of the statement waits on its server.
+func (s *session) setLong(ps *preparedStatement, sent bool) {
+	if ps.longSent == sent {
+		return
+	}
+	ps.longSent = sent
+	if sent {
+		s.prepared.long = ps.home
+		return
+	}
+	for _, other := range s.prepared.statements {
+		if other.longSent {
+			return
+		}
+	}
+	s.prepared.long = nil
+}
+
+// homeOf gives the connection that the statement was prepared on, if it is one of the hostgroup and its server is
+// still to be used.
+func (s *session) homeOf(ps *preparedStatement, hostgroup int32) *backend {
+	if ps == nil || ps.home == nil || ps.home.key.hostgroup != hostgroup {
 		return nil
 	}
-	if s.prepared.busy != nil && ps.on[s.prepared.busy] != nil {
-		return s.prepared.busy // long data of this statement is there
-	}
-	h := st.answer.DestinationHostgroup
-	if ps.home == nil || h == nil || ps.home.hostgroup != *h || !ps.home.Alive() {
+	hg := s.Snapshots.Current().Hostgroup(hostgroup)
+	if hg == nil || !hg.Online(ps.home.key.addr) || !s.alive(ps.home) {
 		return nil
 	}
 	return ps.home
@@ -168,11 +235,11 @@ func (s *session) prepareOn(ctx context.Context, ps *preparedStatement, b *backe
 	if len(cmd.Payload) <= at {
 		return nil, nil // malformed: the server says so
 	}
-	if cmd.Payload[at] == 1 || on.bound || len(ps.types) == 0 {
-		on.bound = on.bound || cmd.Payload[at] == 1
+	if cmd.Payload[at] == 1 || on.binding == ps.binding {
+		on.binding = ps.binding
 		return nil, nil
 	}
-	on.bound = true
+	on.binding = ps.binding
 	text := make([]byte, 0, len(cmd.Payload)+len(ps.types))
 	text = append(text, cmd.Payload[1:at]...)
 	text = append(text, 1)
@@ -190,7 +257,12 @@ func (ps *preparedStatement) noteTypes(payload []byte) {
 	if ps.params == 0 || len(payload) < at+1+2*ps.params || payload[at] != 1 {
 		return
 	}
-	ps.types = append(ps.types[:0], payload[at+1:at+1+2*ps.params]...)
+	types := payload[at+1 : at+1+2*ps.params]
+	if bytes.Equal(types, ps.types) {
+		return
+	}
+	ps.types = append(ps.types[:0], types...)
+	ps.binding++
 }
 
 // sendLongData forwards a part of a parameter. It has no response, so errors show at the EXECUTE.
@@ -202,18 +274,17 @@ func (s *session) sendLongData(ctx context.Context, cmd *mysql.Command) error {
 	if ps == nil {
 		return nil
 	}
-	st := s.examine(ps.text)
-	s.decide(ctx, &st, decisionv1.Command_COMMAND_EXECUTE)
-	st.execute = ps
+	st := s.examineExecute(ctx, ps)
 	b, err := s.ready(ctx, &st)
 	if err == nil {
 		_, err = s.prepareOn(ctx, ps, b, cmd)
 	}
 	if err != nil {
 		s.log.Warn("long data not sent", "error", err)
+		ps.longLost = true // the EXECUTE will tell
 		return nil
 	}
-	s.prepared.busy = b
+	s.setLong(ps, true)
 	if _, err := mysql.Relay(s.client, b.Conn, mysql.Request{}); err != nil {
 		var side *mysql.SideError
 		if errors.As(err, &side) && side.Side == mysql.SideClient {
@@ -239,14 +310,16 @@ func (s *session) onStatement(ctx context.Context, cmd *mysql.Command) error {
 	}
 	if ps.home == nil || ps.on[ps.home] == nil {
 		if cmd.Code == mysql.ComStmtReset {
+			ps.longLost = false
 			return s.client.WriteOK(mysql.OK{Status: s.status()}) // there is nothing left to reset
 		}
 		return s.unknownStatement("mysqld_stmt_fetch")
 	}
-	st := statement{settings: &s.Snapshots.Current().Settings, answer: fastForward(ps.home.hostgroup), on: ps.home}
+	st := statement{settings: &s.Snapshots.Current().Settings, answer: toDefault(ps.home.key.hostgroup), on: ps.home}
 	binary.LittleEndian.PutUint32(cmd.Payload[1:], ps.on[ps.home].id)
-	if cmd.Code == mysql.ComStmtReset && s.prepared.busy == ps.home {
-		s.prepared.busy = nil
+	if cmd.Code == mysql.ComStmtReset {
+		s.setLong(ps, false)
+		ps.setCursor(nil)
 	}
 	return s.run(ctx, cmd, &st, nil)
 }
@@ -257,6 +330,8 @@ func (s *session) closeStatement(cmd *mysql.Command) error {
 	if ps == nil {
 		return nil
 	}
+	s.setLong(ps, false)
+	ps.setCursor(nil)
 	delete(s.prepared.statements, ps.id)
 	for b, on := range ps.on {
 		var id [4]byte

@@ -16,27 +16,31 @@ type state struct {
 	option        []byte // the last COM_SET_OPTION's argument
 	optionVersion int
 
-	transaction   *backend // has an open transaction
 	autocommitOff bool
-	pin           *backend           // holds state that can't be restored elsewhere
-	last          *backend           // of the last statement
-	lockOnly      bool               // the pin is for LOCK TABLES alone
-	insert        *backend           // of the last statement that generated an id
-	sticky        map[int32]*backend // by hostgroup: a rule's multiplex=0 keeps the connection
-	next          *backend           // the next statement belongs to it, after SET TRANSACTION
+
+	// The session depends on these connections: it ends when one of them is lost.
+	transaction *backend // has an open transaction, the latest if several have
+	pin         *backend // holds state that can't be restored elsewhere
+	lock        *backend // holds locks of LOCK TABLES
+	next        *backend // the next statement belongs to it, after SET TRANSACTION
+
+	// These are preferred as long as they live.
+	last   *backend           // of the last statement
+	insert *backend           // of the last statement that generated an id
+	sticky map[int32]*backend // by hostgroup: a rule's multiplex=0 keeps the connection
 }
 
 type variable struct{ name, value string }
 
 // forget drops a connection that is gone. A transaction or pin on it is lost with it; the caller has told the client.
 func (st *state) forget(b *backend) {
-	for _, p := range []**backend{&st.transaction, &st.pin, &st.last, &st.insert, &st.next} {
+	for _, p := range []**backend{&st.transaction, &st.pin, &st.lock, &st.next, &st.last, &st.insert} {
 		if *p == b {
 			*p = nil
 		}
 	}
-	if st.sticky[b.hostgroup] == b {
-		delete(st.sticky, b.hostgroup)
+	if st.sticky[b.key.hostgroup] == b {
+		delete(st.sticky, b.key.hostgroup)
 	}
 }
 
@@ -45,26 +49,30 @@ func (st *state) stick(b *backend) {
 	if st.sticky == nil {
 		st.sticky = map[int32]*backend{}
 	}
-	st.sticky[b.hostgroup] = b
+	st.sticky[b.key.hostgroup] = b
 }
 
 // holds tells whether the session depends on this very connection.
 func (s *session) holds(b *backend) bool {
 	st := &s.state
-	return b == st.transaction || b == st.pin || b == st.next || b == s.prepared.busy
+	return b.open || b == st.pin || b == st.lock || b == st.next || b == s.prepared.long || b.cursors > 0
 }
 
-func (s *session) inTransaction() bool { return s.state.transaction != nil }
-
-// holdTransaction makes the state visible to drain, which runs elsewhere.
-func (s *session) holdTransaction(open bool) { s.open.Store(open) }
-
-func (s *session) holdsTransaction() bool { return s.open.Load() }
-
-// setTransaction notes which connection has the open transaction.
-func (s *session) setTransaction(b *backend) {
-	s.state.transaction = b
-	s.holdTransaction(b != nil)
+// setOpen notes whether a transaction is open on a connection.
+func (s *session) setOpen(b *backend, open bool) {
+	b.open = open
+	st := &s.state
+	switch {
+	case open:
+		st.transaction = b
+	case st.transaction == b:
+		st.transaction = nil
+		for _, other := range s.backends.open { // only without transaction_persistent
+			if other.open {
+				st.transaction = other
+			}
+		}
+	}
 }
 
 // pinTo holds the session on a connection for good, that is until it is reset.
@@ -74,17 +82,20 @@ func (s *session) pinTo(b *backend, cause string) {
 	}
 	s.state.pin = b
 	s.Metrics.pins.WithLabelValues(cause).Inc()
-	s.log.Debug("session pinned", "cause", cause, "hostgroup", b.hostgroup, "server", b.Addr)
+	s.log.Debug("session pinned", "cause", cause, "hostgroup", b.key.hostgroup, "server", b.Addr)
+}
+
+// unrestorable are variables whose value is used up, moves on by itself, or is reported wrongly when set to DEFAULT: what
+// one server reports of them must not be set on another.
+var unrestorable = map[string]bool{
+	"gtid_domain_id": true, "gtid_next": true, "gtid_seq_no": true, "identity": true, "insert_id": true, "last_insert_id": true,
+	"pseudo_slave_mode": true, "pseudo_thread_id": true, "rand_seed1": true, "rand_seed2": true, "server_id": true, "timestamp": true,
 }
 
 // setVariable notes a changed variable.
-func (st *state) setVariable(v mysql.Variable) {
-	name := strings.ToLower(v.Name)
-	if strings.HasPrefix(name, "session_track_") {
-		return
-	}
+func (st *state) setVariable(name, value string) {
 	st.vars = slices.DeleteFunc(st.vars, func(o variable) bool { return o.name == name })
-	st.vars = append(st.vars, variable{name, v.Value})
+	st.vars = append(st.vars, variable{name, value})
 	st.version++
 }
 
@@ -112,8 +123,7 @@ func (s *session) observe(b *backend, out *mysql.Outcome) {
 	}
 	if t := out.Track; t != nil {
 		for _, v := range t.Variables {
-			st.setVariable(v)
-			b.vars = st.version // it is in force here; other connections are behind now
+			s.observeVariable(b, strings.ToLower(v.Name), v.Value)
 		}
 		if t.Schema != nil {
 			s.setSchema(b, *t.Schema)
@@ -125,9 +135,22 @@ func (s *session) observe(b *backend, out *mysql.Outcome) {
 	st.autocommitOff = out.Status&mysql.StatusAutocommit == 0
 	switch {
 	case out.InTransaction():
-		s.setTransaction(b)
-	case st.transaction == b && !st.autocommitOff:
-		s.setTransaction(nil)
+		s.setOpen(b, true)
+	case !st.autocommitOff:
+		s.setOpen(b, false)
+	}
+}
+
+// observeVariable takes over a variable that a statement on b has set.
+func (s *session) observeVariable(b *backend, name, value string) {
+	switch {
+	case strings.HasPrefix(name, "session_track_"):
+		b.tracked = false // the client's own reports: nothing can be relied on from here
+	case unrestorable[name]:
+		s.pinTo(b, "VARIABLE")
+	default:
+		s.state.setVariable(name, value)
+		b.vars = s.state.version // it is in force here; other connections are behind now
 	}
 }
 
@@ -140,4 +163,31 @@ func (s *session) setSchema(b *backend, schema string) {
 	s.state.schema = schema
 	s.route.Schemaname = schema
 	s.route.Changed()
+}
+
+// quoteValue writes a reported variable value as SET takes it.
+func quoteValue(name, value string) string {
+	if value == "" && name == "character_set_results" {
+		return "NULL" // reported as an empty text
+	}
+	if isNumber(value) {
+		return value
+	}
+	return "'" + strings.NewReplacer(`\`, `\\`, `'`, `''`).Replace(value) + "'"
+}
+
+func isNumber(s string) bool {
+	digits, points := 0, 0
+	for i, c := range s {
+		switch {
+		case c >= '0' && c <= '9':
+			digits++
+		case c == '.':
+			points++
+		case c == '-' && i == 0:
+		default:
+			return false
+		}
+	}
+	return digits > 0 && points <= 1
 }

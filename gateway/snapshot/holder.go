@@ -18,6 +18,9 @@ import (
 // format is the number of the last good file's content: a full WatchGatewayConfigResponse.
 const format = 1
 
+// errNoStart ends a subscription that does not begin with its first message.
+var errNoStart = errors.New("subscription does not begin with sequence 1")
+
 // Watch is the subscription: it calls f with each message until ctx ends or f fails.
 type Watch func(ctx context.Context, f func(*configv1.WatchGatewayConfigResponse) error) error
 
@@ -27,13 +30,14 @@ type Holder struct {
 	path     string // of the last good copy; empty: none is kept
 	log      *slog.Logger
 	onChange func(*Snapshot)
+	first    chan struct{} // closed with the first snapshot
 }
 
 // NewHolder makes a holder and loads the last good copy, if there is one; a damaged copy is reported and counts as
 // absent. path is the file of the copy, empty to keep none. onChange is called with every snapshot, the
 // loaded one too, never twice at once.
 func NewHolder(path string, log *slog.Logger, onChange func(*Snapshot)) *Holder {
-	h := &Holder{path: path, log: log, onChange: onChange}
+	h := &Holder{path: path, log: log, onChange: onChange, first: make(chan struct{})}
 	if path == "" {
 		return h
 	}
@@ -60,23 +64,53 @@ func NewHolder(path string, log *slog.Logger, onChange func(*Snapshot)) *Holder 
 // Current gives the snapshot in force, nil before the first.
 func (h *Holder) Current() *Snapshot { return h.current.Load() }
 
+// First is closed once there is a snapshot.
+func (h *Holder) First() <-chan struct{} { return h.first }
+
 func (h *Holder) set(m *configv1.WatchGatewayConfigResponse) {
 	s := build(m)
-	h.current.Store(s)
+	if h.current.Swap(s) == nil {
+		close(h.first)
+	}
 	h.onChange(s)
 }
 
-// Run follows the subscription until ctx ends.
+// retryWait is how long the holder waits before it subscribes again after a subscription that made no sense.
+const retryWait = time.Second
+
+// Run follows the subscription until ctx ends, and then returns nil. What goes wrong is reported; the snapshot in force
+// stays meanwhile.
 func (h *Holder) Run(ctx context.Context, watch Watch) error {
+	for ctx.Err() == nil {
+		err := h.follow(ctx, watch)
+		if ctx.Err() != nil {
+			break
+		}
+		h.log.Error("gateway configuration can't be followed, going on with what is known", "error", err)
+		t := time.NewTimer(retryWait)
+		select {
+		case <-t.C:
+		case <-ctx.Done():
+		}
+		t.Stop()
+	}
+	return nil
+}
+
+// follow goes through one subscription.
+func (h *Holder) follow(ctx context.Context, watch Watch) error {
 	var state *configv1.WatchGatewayConfigResponse // what the messages add up to
-	err := watch(ctx, func(m *configv1.WatchGatewayConfigResponse) error {
+	return watch(ctx, func(m *configv1.WatchGatewayConfigResponse) error {
 		if m.Sequence == 1 {
 			state = &configv1.WatchGatewayConfigResponse{}
 		}
-		if state == nil || m.Generation == 0 {
-			return nil // nothing is published yet: the last good configuration stays
+		if state == nil {
+			return errNoStart
 		}
 		merge(state, m)
+		if m.Generation == 0 {
+			return nil // nothing is published yet: the last good configuration stays
+		}
 		if state.Users == nil || state.Servers == nil || state.Settings == nil {
 			h.log.Error("incomplete configuration received and left alone", "generation", m.Generation, "sequence", m.Sequence)
 			return nil
@@ -86,10 +120,6 @@ func (h *Holder) Run(ctx context.Context, watch Watch) error {
 		h.save(state)
 		return nil
 	})
-	if ctx.Err() != nil {
-		return nil //nolint:nilerr // the end of ctx is the regular end
-	}
-	return fmt.Errorf("follow the gateway configuration: %w", err)
 }
 
 // merge replaces the parts of state that m brings.

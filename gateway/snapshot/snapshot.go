@@ -16,14 +16,12 @@ type Snapshot struct {
 	Settings   Settings
 	users      map[string]*configv1.User
 	hostgroups map[int32]*Hostgroup
-	servers    []*Server // one for each address
 }
 
 // Settings are the settings that the gateway obeys.
 type Settings struct {
 	Digests                 bool // whether statements are digested
 	DigestOptions           digest.Options
-	DefaultSchema           string
 	DefaultQueryDelay       time.Duration
 	DefaultQueryTimeout     time.Duration
 	QueryRetriesOnFailure   uint32
@@ -37,9 +35,7 @@ type Settings struct {
 
 // Server is one server of a hostgroup.
 type Server struct {
-	Hostgroup int32
-	Addr      string // "host:port", or the path of a Unix socket
-	Socket    bool
+	Addr string // "host:port", or the path of a Unix socket
 }
 
 // Hostgroup holds the servers of a hostgroup: Candidates[i] describes Servers[i].
@@ -56,8 +52,15 @@ func (s *Snapshot) User(name string) *configv1.User { return s.users[name] }
 // Hostgroup gives the hostgroup, nil when it has no servers.
 func (s *Snapshot) Hostgroup(id int32) *Hostgroup { return s.hostgroups[id] }
 
-// Servers gives one server for each address.
-func (s *Snapshot) Servers() []*Server { return s.servers }
+// Online tells whether the server of that address is ONLINE in the hostgroup.
+func (h *Hostgroup) Online(addr string) bool {
+	for i := range h.Servers {
+		if h.Servers[i].Addr == addr {
+			return h.Candidates[i].Status == selection.Online
+		}
+	}
+	return false
+}
 
 // build makes a snapshot of a full message. Statuses that this gateway does not know count as OFFLINE_HARD.
 func build(m *configv1.WatchGatewayConfigResponse) *Snapshot {
@@ -72,23 +75,18 @@ func build(m *configv1.WatchGatewayConfigResponse) *Snapshot {
 			s.users[u.Username] = u
 		}
 	}
-	known := map[string]bool{}
 	for _, v := range m.GetServers().GetServers() {
 		hg := s.hostgroups[v.HostgroupId]
 		if hg == nil {
 			hg = &Hostgroup{ID: v.HostgroupId, MaxNumOnlineServers: 1_000_000}
 			s.hostgroups[v.HostgroupId] = hg
 		}
-		server := Server{Hostgroup: v.HostgroupId, Addr: v.Hostname, Socket: v.Port != nil && *v.Port == 0}
-		if !server.Socket {
-			server.Addr = net.JoinHostPort(v.Hostname, strconv.FormatUint(uint64(or(v.Port, 3306)), 10))
+		server := Server{Addr: v.Hostname} // port 0: the path of a Unix socket
+		if port := or(v.Port, 3306); port != 0 {
+			server.Addr = net.JoinHostPort(v.Hostname, strconv.FormatUint(uint64(port), 10))
 		}
 		hg.Servers = append(hg.Servers, server)
 		hg.Candidates = append(hg.Candidates, candidate(v))
-		if !known[server.Addr] {
-			known[server.Addr] = true
-			s.servers = append(s.servers, &server)
-		}
 	}
 	for _, h := range m.GetServers().GetHostgroups() {
 		if hg := s.hostgroups[h.HostgroupId]; hg != nil && h.MaxNumOnlineServers != nil {
@@ -142,7 +140,6 @@ func buildSettings(p *configv1.Settings) Settings {
 	return Settings{
 		Digests:                 or(p.QueryDigests, true),
 		DigestOptions:           o,
-		DefaultSchema:           or(p.DefaultSchema, "information_schema"),
 		DefaultQueryDelay:       ms(p.DefaultQueryDelay, 0),
 		DefaultQueryTimeout:     ms(p.DefaultQueryTimeout, 86_400_000),
 		QueryRetriesOnFailure:   or(p.QueryRetriesOnFailure, 1),

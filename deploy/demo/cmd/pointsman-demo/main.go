@@ -1,15 +1,17 @@
-// Command pointsman-demo stands in for two MySQL servers where no real ones are installed: a primary and a read-only
-// replica on one database in memory, which is gone when the program ends. It is for trying Pointsman out: it has no
-// more of MySQL than github.com/dolthub/go-mysql-server has.
+// Command pointsman-demo runs the two demo servers.
 package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
+	"net"
 	"os"
 	"os/signal"
 	"syscall"
+
+	"github.com/pointsman/pointsman/deploy/demo"
 )
 
 func main() { os.Exit(run()) }
@@ -27,4 +29,16 @@ func run() int {
 		return 1
 	}
 	return 0
+}
+
+func serve(ctx context.Context, primary, replica string) error {
+	p, err := new(net.ListenConfig).Listen(ctx, "tcp", primary)
+	if err != nil {
+		return err
+	}
+	r, err := new(net.ListenConfig).Listen(ctx, "tcp", replica)
+	if err != nil {
+		return errors.Join(err, p.Close())
+	}
+	return demo.Serve(ctx, p, r)
 }

@@ -1,0 +1,58 @@
+package session
+
+import (
+	"bytes"
+
+	"github.com/pointsman/pointsman/gateway/mysql"
+)
+
+// heldFlags are the state that only its own connection has. Sessions share no connections, so the other flags of
+// multiplexing need no care here.
+const heldFlags = PreparedStatement | LockTables | TemporaryTable | GetLock | SQLLogBin0
+
+// pins holds the session on b when the statement left something there that can't be restored elsewhere.
+func (s *session) pins(st *statement, b *backend, out *mysql.Outcome) {
+	state := &s.state
+	o := DefaultMultiplexOptions()
+	o.Text, o.Multiplex = st.text, st.answer.Multiplex
+	var set Flags
+	for part := range bytes.SplitSeq(st.digest, []byte{';'}) { // no ; of a literal is in a digest
+		partSet, cleared := StatementFlags(bytes.TrimLeft(part, " "), o)
+		set = set&^cleared | partSet
+		if cleared&LockTables != 0 && state.lock == b {
+			state.lock = nil
+		}
+		switch {
+		case partSet&NoMultiplex != 0:
+			state.stick(b)
+		case cleared&NoMultiplex != 0:
+			delete(state.sticky, b.key.hostgroup)
+		}
+	}
+	if set&LockTables != 0 || st.kind.pin == LockTables.String() {
+		s.Metrics.pins.WithLabelValues(LockTables.String()).Inc()
+		state.lock = b
+	}
+	if f := set & heldFlags &^ LockTables; f != 0 {
+		s.pinTo(b, f.String())
+	} else if st.kind.pin != "" && st.kind.pin != LockTables.String() {
+		s.pinTo(b, st.kind.pin)
+	}
+	if !s.mayLock(st) || st.kind.setStatement {
+		return
+	}
+	switch t := out.Track; {
+	case st.kind.setsVariable:
+		s.pinTo(b, UserVariable.String())
+	case t != nil && t.StateChanged && (len(t.Variables) == 0 && t.Schema == nil || st.kind.call):
+		s.pinTo(b, "STATE_CHANGED")
+	case !b.tracked && (st.kind.set || st.kind.call):
+		s.pinTo(b, "UNTRACKED_SET")
+	}
+}
+
+// mayLock tells whether a SET that can't be followed holds the session: the setting set_query_lock_on_hostgroup is on
+// and no rule gave multiplex.
+func (s *session) mayLock(st *statement) bool {
+	return st.answer.Multiplex == nil && st.settings.LockOnHostgroup
+}

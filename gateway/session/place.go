@@ -1,0 +1,195 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/pointsman/pointsman/gateway/mysql"
+	decisionv1 "github.com/pointsman/pointsman/proto/pointsman/decision/v1"
+)
+
+// ready gives the connection for a statement, with the session's state restored on it.
+func (s *session) ready(ctx context.Context, st *statement) (*backend, error) {
+	for tries := 0; ; tries++ {
+		b, err := s.place(ctx, st)
+		if err != nil {
+			return nil, err
+		}
+		if s.holds(b) && !b.Alive() {
+			return nil, s.lost(b, errors.New("closed by the server"))
+		}
+		if err = s.sync(ctx, b, !st.kind.use); err == nil {
+			return b, nil
+		}
+		if isServerError(err) {
+			return nil, err // e.g. an unknown schema
+		}
+		held := s.holds(b)
+		err = s.lost(b, err)
+		if held || tries > 0 {
+			return nil, err
+		}
+	}
+}
+
+// place finds the connection that a statement runs on: what holds the session, or one of the destination.
+func (s *session) place(ctx context.Context, st *statement) (*backend, error) {
+	if err := s.settle(ctx, s.state.last); err != nil {
+		return nil, err
+	}
+	if b := s.held(st); b != nil {
+		return b, nil
+	}
+	hostgroup := s.destination(ctx, st)
+	if b := s.homeOf(st.execute, hostgroup); b != nil {
+		return b, nil
+	}
+	schema := s.state.schema
+	if st.kind.use {
+		schema = "" // the one that the session leaves may be gone
+	}
+	return s.connect(ctx, hostgroup, schema, st.answer.MaxLagMs)
+}
+
+// held gives the connection that the session is held on, nil when it is free to go where the answer says.
+func (s *session) held(st *statement) *backend {
+	state := &s.state
+	switch {
+	case st.on != nil:
+		return st.on
+	case state.pin != nil:
+		return state.pin
+	case state.lock != nil:
+		return state.lock
+	case s.prepared.long != nil:
+		return s.prepared.long
+	case state.transaction != nil && (s.persistent() || st.kind.commit):
+		return state.transaction
+	case state.next != nil:
+		return state.next
+	case st.kind.needsInsert && s.alive(state.insert):
+		return state.insert
+	case st.kind.needsLast && s.alive(state.last):
+		return state.last
+	}
+	return nil
+}
+
+// alive tells whether there is a connection that can be used, and drops it if not.
+func (s *session) alive(b *backend) bool {
+	if b == nil || b.Alive() {
+		return b != nil
+	}
+	if !s.holds(b) {
+		s.backends.drop(b)
+		return false
+	}
+	return true // its loss will be told
+}
+
+// destination is the hostgroup that a statement goes to when nothing holds the session.
+func (s *session) destination(ctx context.Context, st *statement) int32 {
+	if s.startsUnit(st) {
+		begin := statement{text: []byte("BEGIN"), digest: []byte("BEGIN"), settings: st.settings}
+		s.decide(ctx, &begin, decisionv1.Command_COMMAND_QUERY)
+		if begin.answer.DestinationHostgroup != nil {
+			return *begin.answer.DestinationHostgroup
+		}
+	}
+	if st.answer.DestinationHostgroup != nil {
+		return *st.answer.DestinationHostgroup
+	}
+	return s.route.DefaultHostgroup
+}
+
+// startsUnit tells whether a read ties the session to its server, so that writes will follow it there: it goes where
+// BEGIN would. That is so with autocommit off, where a read begins a transaction, and for SELECTs that take a lock or set
+// a user variable. An annotation still wins, and so does a rule with multiplex for user variables.
+func (s *session) startsUnit(st *statement) bool {
+	if st.answer.Reason == decisionv1.Reason_REASON_ANNOTATION {
+		return false
+	}
+	if st.kind.ties {
+		return !st.kind.setsVariable || s.mayLock(st)
+	}
+	return st.kind.read && s.state.autocommitOff && s.persistent()
+}
+
+// persistent tells whether transactions hold the session, by the user's transaction_persistent.
+func (s *session) persistent() bool {
+	u := s.Snapshots.Current().User(s.login.User)
+	return u == nil || u.TransactionPersistent == nil || *u.TransactionPersistent
+}
+
+// settle learns the status flags of a connection after an error, which carries none.
+func (s *session) settle(ctx context.Context, b *backend) error {
+	if b == nil || !b.uncertain {
+		return nil
+	}
+	limited, cancel := context.WithTimeout(ctx, ownTimeout)
+	defer cancel()
+	out, err := b.Ping(limited)
+	if err == nil {
+		b.uncertain = false
+		s.observe(b, &out)
+		return nil
+	}
+	if s.holds(b) {
+		return s.lost(b, err)
+	}
+	_ = b.Conn.Close() // broken: no goodbye
+	s.backends.drop(b)
+	return nil
+}
+
+// endOthers runs COMMIT or ROLLBACK on all connections with an open transaction but the one that the client's own goes to:
+// without transaction_persistent there may be several.
+func (s *session) endOthers(ctx context.Context, st *statement) error {
+	for _, b := range s.backends.open {
+		if !b.open || b == s.state.transaction {
+			continue
+		}
+		out, err := b.Exec(ctx, string(st.text))
+		switch {
+		case err == nil:
+			s.observe(b, &out)
+			s.setOpen(b, out.InTransaction())
+		case isServerError(err):
+			b.uncertain = true
+			return err
+		default:
+			return s.lost(b, err)
+		}
+	}
+	return nil
+}
+
+// sync restores on the backend what the session has changed elsewhere: the schema if wanted, variables, and COM_SET_OPTION.
+func (s *session) sync(ctx context.Context, b *backend, withSchema bool) error {
+	if withSchema && b.schema != s.state.schema && s.state.schema != "" {
+		if _, err := b.InitDB(ctx, s.state.schema); err != nil {
+			return err
+		}
+		b.schema = s.state.schema
+	}
+	if b.vars != s.state.version {
+		if set := s.state.restore(); set != "" {
+			if _, err := b.exec(ctx, set); err != nil {
+				return fmt.Errorf("restore session variables (%s) on %s: %w", set, b.Addr, err)
+			}
+		}
+		b.vars = s.state.version
+	}
+	if b.option == s.state.optionVersion {
+		return nil
+	}
+	err := b.Conn.Within(ctx, func() error {
+		_, err := b.Conn.Exec(mysql.ComSetOption, s.state.option)
+		return err
+	})
+	if err == nil {
+		b.option = s.state.optionVersion
+	}
+	return err
+}
