@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/pointsman/pointsman/decision/selection"
 )
@@ -80,6 +81,9 @@ func (c *compiler) server(at row, s *Server) selection.Status {
 	}
 	s.Port = filled(s.Port, defaultMySQLPort)
 	c.inRange(at, "port", int64(*s.Port), 0, maxProxyPort)
+	if strings.HasPrefix(s.Hostname, "/") != (*s.Port == 0) && s.Hostname != "" {
+		c.reportf(at, "port", codeOutOfRange, "port is %d, hostname is %q; the path of a Unix socket has port 0, a host has another", *s.Port, s.Hostname)
+	}
 	s.Status = filled(s.Status, "ONLINE")
 	status, err := selection.ParseStatus(*s.Status)
 	if err != nil || status == selection.ShunnedReplicationLag {

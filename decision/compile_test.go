@@ -141,7 +141,11 @@ func TestProblems(t *testing.T) {
 		{"native hash", user(decision.User{Password: new("*" + strings.Repeat("0aF9", 10))}), []string{"?backend_login@users[0].backend_password"}},
 		{"native hash and more", user(decision.User{Password: new("*" + strings.Repeat("0aF9", 10)), BackendPassword: new("")}), nil},
 		{"bad native hash", user(decision.User{Password: new("*" + strings.Repeat("0aG9", 10))}), []string{"bad_password_hash@users[0].password"}},
-		{"sha2 hash", user(decision.User{Password: new("$A$005$" + strings.Repeat("x", 63))}), []string{"?backend_login@users[0].backend_password"}},
+		{"sha2 hash", user(decision.User{Password: new("$A$005$" + strings.Repeat("x", 63))}), nil},
+		{"socket with a port", &decision.Config{Servers: []decision.Server{{Hostname: "/run/mysqld.sock"}, {Hostname: "db1", Port: new(uint32)}}}, []string{
+			"out_of_range@servers[0].port", "out_of_range@servers[1].port",
+		}},
+		{"socket", &decision.Config{Servers: []decision.Server{{Hostname: "/run/mysqld.sock", Port: new(uint32)}}}, nil},
 		{"bad sha2 hash", user(decision.User{Password: new("$A$005$" + strings.Repeat("x", 62))}), []string{"bad_password_hash@users[0].password"}},
 		{"other sha2 rounds", user(decision.User{Password: new("$A$00A$" + strings.Repeat("x", 63))}), []string{"bad_password_hash@users[0].password"}},
 		{"unknown hostgroups", &decision.Config{

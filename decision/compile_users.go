@@ -68,12 +68,8 @@ func (c *compiler) password(at row, u *User) {
 		if !strings.HasPrefix(password, sha2Start) || len(password) != sha2Length {
 			c.reportf(at, "password", codeBadPasswordHash,
 				"password of user %q starts like a caching_sha2_password hash, but isn't \"$A$005$\", 20 bytes of salt and 43 of hash; copy authentication_string from mysql.user whole", u.Username)
-			return
 		}
-		if u.BackendPassword == nil {
-			c.warnf(at, "backend_password", codeBackendLogin,
-				"user %q has a caching_sha2_password hash alone, from which the gateway can't log in to servers; give backend_password in clear text", u.Username)
-		}
+		// The gateway logs in to servers by the clear text that a caching_sha2_password login shows it.
 	case strings.HasPrefix(password, nativePrefix) && len(password) == len(nativePrefix)+nativeHexDigits:
 		if _, err := hex.DecodeString(password[len(nativePrefix):]); err != nil {
 			c.report(at, "password", whole, codeBadPasswordHash,

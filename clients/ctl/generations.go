@@ -64,7 +64,7 @@ func (a *app) publish() *cobra.Command {
 			}
 			if a.output == "json" {
 				return a.printJSON(struct {
-					Generation uint64    `json:"generation"`
+					Generation uint64    `json:"generation,string"`
 					Digest     string    `json:"digest"`
 					Problems   []problem `json:"problems"`
 				}{resp.GetGeneration(), resp.GetDigest(), problemList(resp.GetProblems())})

@@ -41,10 +41,13 @@ func (m *machine) take(in *instruction, next, place int) (int, bool) {
 		}
 		return place, true
 	}
-	// A later place that an endless run already passed has failed together with all behind it.
-	mark := m.memo.on && in.greed == greedy && in.m == unlimited
+	// What an endless run does at a place, it also did when an earlier run passed there, and it failed.
+	mark := m.memo.on && in.m == unlimited
 	for place < most && in.set.has(text[place]) {
 		if mark && m.memo.seen(in.memo, place+1) {
+			if in.greed == possessive {
+				return place, false
+			}
 			break
 		}
 		place++
@@ -58,30 +61,27 @@ func (m *machine) take(in *instruction, next, place int) (int, bool) {
 
 // giveBack makes a greedy run shorter, to a place where what follows can begin.
 func (m *machine) giveBack(e *entry) (place int, ok bool) {
-	next := m.prog.code[e.pc].next
-	for begin := e.a; e.a > e.b; {
+	next, begin := m.prog.code[e.pc].next, e.a
+	for !ok && e.a > e.b {
 		e.a--
-		if next == nil || next.has(m.text[e.a]) {
-			m.steps -= (begin - e.a) / 8
-			return e.a, true
-		}
+		ok = next == nil || next.has(m.text[e.a])
 	}
-	return 0, false
+	m.steps -= (begin - e.a) / 8
+	return e.a, ok
 }
 
 // takeMore makes a lazy run longer, to a place where what follows can begin.
 func (m *machine) takeMore(e *entry) (place int, ok bool) {
-	in := &m.prog.code[e.pc]
-	for e.a < e.b && in.set.has(m.text[e.a]) {
+	in, begin := &m.prog.code[e.pc], e.a
+	for !ok && e.a < e.b && in.set.has(m.text[e.a]) {
 		e.a++
 		if m.memo.on && in.m == unlimited && m.memo.seen(in.memo, e.a) {
-			return 0, false
+			break
 		}
-		if in.next == nil || e.a < len(m.text) && in.next.has(m.text[e.a]) {
-			return e.a, true
-		}
+		ok = in.next == nil || e.a < len(m.text) && in.next.has(m.text[e.a])
 	}
-	return 0, false
+	m.steps -= (e.a - begin) / 8
+	return e.a, ok
 }
 
 // again does an opBackref. A group that is unset never matches.
