@@ -68,7 +68,7 @@ func Run(ctx context.Context, cfg Config, log *slog.Logger, signals <-chan os.Si
 	}
 	g.Init()
 	registerState(registry, g, decisions)
-	log.Info("gateway listens", "address", listener.Addr().String(), "admin", cfg.Admin)
+	log.Info("gateway listens", "address", listener.Addr().String(), "admin", addressOf(adminListener))
 
 	ctx, end := context.WithCancel(ctx)
 	defer end()
@@ -194,6 +194,14 @@ func finish(ctx context.Context, sessions *sync.WaitGroup, endSessions func(), g
 	}
 	endSessions()
 	<-ended
+}
+
+// addressOf is a listener's address, empty for none.
+func addressOf(l net.Listener) string {
+	if l == nil {
+		return ""
+	}
+	return l.Addr().String()
 }
 
 // listen opens "host:port" or "unix:/path". A socket file that nobody listens on is replaced.

@@ -125,6 +125,7 @@ func (a *assembler) finish(root *node) {
 		}
 		in.memo = a.memoRows
 		a.memoRows += 1 << len(in.starts)
+		a.tries += max(1, in.m-in.n) << len(in.starts)
 	}
 	if !a.regular {
 		a.memoRows = -1

@@ -1,9 +1,6 @@
 package pattern
 
-import (
-	"bytes"
-	"math"
-)
+import "bytes"
 
 // search looks for the first match that begins at from or later. The registers then hold its groups.
 // With anchored it must begin at from, with notEmpty it must have a byte.
@@ -81,7 +78,7 @@ func (m *machine) grantMore() error {
 	}
 	m.last = true
 	if m.memo.start(m.prog.memoRows, len(m.text)) {
-		m.grant(math.MaxInt) // The memo ends the search in time.
+		m.grant(baseSteps + min(stepsATry*m.prog.tries*len(m.text), maxMemoSteps))
 	} else {
 		m.grant(baseSteps + stepsAByte*len(m.text))
 	}

@@ -4,12 +4,14 @@ import "sync"
 
 // Bounds of one search. They depend on the text alone, so the outcome does, too.
 const (
-	baseSteps   = 10_000_000 // the limit PCRE has itself: about a tenth of a second
-	stepsAByte  = 16         // on top, for long texts
-	maxStack    = 1 << 22    // entries
-	keptStack   = 1 << 14    // entries that a machine keeps for its next search
-	keptMemo    = 1 << 16    // words that a machine keeps for its next search
-	maxMemoSize = 1 << 20    // words: 8 MiB
+	baseSteps    = 10_000_000 // the limit PCRE has itself: about a tenth of a second
+	stepsAByte   = 16         // on top, for long texts
+	maxStack     = 1 << 22    // entries
+	keptStack    = 1 << 14    // entries that a machine keeps for its next search
+	keptMemo     = 1 << 16    // words that a machine keeps for its next search
+	stepsATry    = 4          // with the memo, which keeps down the tries, not the steps between them
+	maxMemoSteps = 1 << 27
+	maxMemoSize  = 1 << 20 // words: 8 MiB
 )
 
 // entryKind says what is done with an entry of the stack when the search goes back to it.

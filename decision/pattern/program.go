@@ -63,6 +63,7 @@ type program struct {
 	registers int // two for each group, and more for the program's own use
 	keep      int // register of \K, or -1
 	memoRows  int // -1 if the outcome of an instruction depends on more than its place and the places in starts
+	tries     int // with the memo, at most so many choices are tried for each place of the text
 	shortest  int
 	anchored  bool
 	prefix    []byte   // each match begins with it, nil if unknown

@@ -43,19 +43,15 @@ func mustCompile(t testing.TB, expr string, caseless bool) *Regexp {
 }
 
 // spans gives the begin and end of the first match and of its groups, nil if there is none.
-func (r *Regexp) spans(t testing.TB, text string, memo bool) []int {
-	t.Helper()
+func (r *Regexp) spans(text string, memo bool) ([]int, error) {
 	m := borrow(r.prog, []byte(text), true)
 	defer m.release()
 	if memo {
 		m.patience = 0
 	}
 	begin, end, ok, err := m.search(0, false, false)
-	if err != nil {
-		t.Fatalf("%q on %q: %v", r, text, err)
-	}
-	if !ok {
-		return nil
+	if err != nil || !ok {
+		return nil, err
 	}
 	spans := []int{begin, end}
 	for g := range r.groups {
@@ -65,7 +61,7 @@ func (r *Regexp) spans(t testing.TB, text string, memo bool) []int {
 		}
 		spans = append(spans, from, to)
 	}
-	return spans
+	return spans, nil
 }
 
 type pcreCase struct {
@@ -87,8 +83,8 @@ func TestAgreesWithPCRE(t *testing.T) {
 			continue
 		}
 		for _, memo := range []bool{false, true} {
-			if got := re.spans(t, text, memo); !slices.Equal(got, c.Match) {
-				t.Errorf("%q (caseless %v, memo %v) on %q: %v, want %v", expr, c.Caseless, memo, text, got, c.Match)
+			if got, err := re.spans(text, memo); err != nil || !slices.Equal(got, c.Match) {
+				t.Errorf("%q (caseless %v, memo %v) on %q: %v, %v; want %v", expr, c.Caseless, memo, text, got, err, c.Match)
 			}
 		}
 		if got := re.Match([]byte(text)); got != (c.Match != nil) {
@@ -213,7 +209,7 @@ func TestLargeCounts(t *testing.T) {
 
 // TestLinear searches where plain backtracking would need quadratic or exponential time.
 func TestLinear(t *testing.T) {
-	const length = 100_000
+	const length = 40_000
 	for _, c := range []struct{ expr, text string }{
 		{"(a|aa)*b", "a"},
 		{"(?:a*)*b", "a"},

@@ -110,7 +110,7 @@ func TestBadReplacements(t *testing.T) {
 }
 
 func TestReplaceIsBounded(t *testing.T) {
-	text := []byte(strings.Repeat("a", 4096))
+	text := []byte(strings.Repeat("a", 2048))
 	rep, err := ParseReplacement(strings.Repeat(`\0`, 64<<10), 0)
 	if err != nil {
 		t.Fatal(err)
@@ -119,7 +119,7 @@ func TestReplaceIsBounded(t *testing.T) {
 		t.Errorf("a text of %d bytes became one of %d", len(text), len(out))
 	}
 	// Each search looks at all that is left.
-	text = []byte(strings.Repeat("xz", 100_000))
+	text = []byte(strings.Repeat("xz", 50_000))
 	rep, err = ParseReplacement("", 0)
 	if err != nil {
 		t.Fatal(err)

@@ -154,14 +154,14 @@ func testServerKilled(t *testing.T, d *databases) {
 
 	store := f.server.store(t)
 	f.server.kill(t)
-	tr.goOn(t, 40)
+	tr.goOn(t, 80)
 	tr.read(t, 2, patience) // As decided before.
 	eventually(t, "the gateway sees that the decision server is gone", patience, func() (bool, string) {
 		up := f.gateway.metric(t, "pointsman_gateway_decision_connected")
 		return up == 0, fmt.Sprint("pointsman_gateway_decision_connected ", up)
 	})
 	wantServer(t, idle, 2, "SELECT @@server_id")
-	wantServer(t, idle, 1, "SELECT @@server_id, 'a statement that was never decided' HAVING @@server_id > ?", 0)
+	wantServer(t, idle, 1, "SELECT @@server_id FROM one WHERE 'this was' <> 'never decided'")
 	wantServer(t, f.session(t), 2, "SELECT @@server_id")
 	eventually(t, "the store ends with its server", patience, func() (bool, string) {
 		return !alive(store), fmt.Sprint("process ", store)
@@ -221,7 +221,7 @@ func testStoreKilled(t *testing.T, d *databases) {
 		t.Errorf("publish without the store: exit status %d, want 2\n%s%s", code, stdout, stderr)
 	}
 	eventually(t, "the gateway is connected again", patience, func() (bool, string) { return get(t, f.gateway.admin, "/readyz") })
-	wantServer(t, f.session(t), 1, "SELECT @@server_id, 'another statement' = ?", "")
+	wantServer(t, f.session(t), 1, "SELECT @@server_id FROM one WHERE 'this was' <> 'never decided'")
 	tr.goOn(t, 2)
 	tr.end()
 	tr.check(t)

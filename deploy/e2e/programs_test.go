@@ -91,7 +91,9 @@ func (p *pointsman) publish(tb testing.TB, file string, flags ...string) uint64 
 	if code != 0 {
 		tb.Fatalf("publish %s: exit status %d\n%s%s", file, code, stdout, stderr)
 	}
-	var published struct{ Generation uint64 }
+	var published struct {
+		Generation uint64 `json:"generation,string"`
+	}
 	if err := json.Unmarshal([]byte(stdout), &published); err != nil {
 		tb.Fatalf("publish %s: %v\n%s", file, err, stdout)
 	}

@@ -23,6 +23,9 @@ func (g *Gateway) kill(ctx context.Context, by *session, id uint32, query bool) 
 	if b != nil {
 		if err := b.kill(ctx); err != nil {
 			g.Log.Warn("statement not killed", "session", id, "server", b.Addr, "error", err)
+			if !query {
+				_ = b.Conn.Close() // the session waits for it no longer
+			}
 		}
 	}
 	if !query {
@@ -84,6 +87,7 @@ func (g *Gateway) WatchClients(ctx context.Context) {
 					s.log.Info("client gone: its statement is killed", "server", b.Addr)
 					if err := b.kill(ctx); err != nil {
 						s.log.Warn("statement not killed", "server", b.Addr, "error", err)
+						_ = b.Conn.Close() // the session waits for it no longer
 					}
 				}
 				_ = s.client.Close()

@@ -82,6 +82,9 @@ func (s *session) relay(ctx context.Context, cmd *mysql.Command, st *statement, 
 	req.OnError = limit.rename
 	begin := time.Now()
 	s.setRunning(b, begin)
+	if ctx.Err() != nil {
+		_ = b.Conn.Close() // cut has not seen it
+	}
 	out, err := mysql.Relay(s.client, b.Conn, req)
 	s.setRunning(nil, begin)
 	exceeded := limit.stop()

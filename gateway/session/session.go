@@ -54,15 +54,21 @@ var errClose = errors.New("session ends")
 func (g *Gateway) Serve(ctx context.Context, nc net.Conn) {
 	g.Metrics.sessions.Inc()
 	defer g.Metrics.sessions.Dec()
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
 	client := mysql.NewConn(nc)
 	client.SetWriteTimeout(writeTimeout)
-	stop := context.AfterFunc(ctx, func() { _ = nc.Close() })
-	defer stop()
 	defer client.Close() //nolint:errcheck // the client is gone or was told
 	s := &session{Gateway: g, id: g.nextID(), client: client, kinds: map[string]kind{}}
 	s.log = g.Log.With("session", s.id)
+	cut := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() {
+		defer close(cut)
+		s.cut(ctx)
+	})
+	defer func() {
+		if !stop() {
+			<-cut
+		}
+	}()
 	defer s.leaveUser()
 	if err := s.start(ctx); err != nil {
 		s.ended("login", err)
@@ -74,6 +80,22 @@ func (g *Gateway) Serve(ctx context.Context, nc net.Conn) {
 	defer s.backends.closeAll()
 	s.ended("session", s.loop(ctx))
 }
+
+// cut ends the session at once, from another goroutine: ctx has ended.
+func (s *session) cut(ctx context.Context) {
+	_ = s.client.Close()
+	_, b, _ := s.current()
+	if b == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cutTimeout)
+	defer cancel()
+	_ = b.kill(ctx)    // as far as that is possible in a moment
+	_ = b.Conn.Close() // the session waits for it no longer
+}
+
+// cutTimeout is what a statement's KILL may delay the end of a session that is cut.
+const cutTimeout = time.Second
 
 // ended counts and logs how a session came to its end.
 func (s *session) ended(phase string, err error) {
