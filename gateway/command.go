@@ -75,18 +75,18 @@ func Main(ctx context.Context, version string, args, environ []string, stdout, s
 			if err := c.check(); err != nil {
 				return err
 			}
-			log, err := c.Logger(cmd.Context(), cmd, stderr, func(f *pflag.Flag) string { return f.Value.String() })
+			log, err := c.Logger(ctx, cmd, stderr, func(f *pflag.Flag) string { return f.Value.String() })
 			if err != nil {
 				return err
 			}
-			return Run(cmd.Context(), c, log, signals)
+			return Run(ctx, c, log, signals)
 		},
 	}
 	c.addFlags(cmd.Flags())
 	cmd.SetArgs(args)
 	cmd.SetOut(stdout)
 	cmd.SetErr(stderr)
-	err := cmd.ExecuteContext(ctx)
+	err := cmd.Execute()
 	if err == nil {
 		return 0
 	}

@@ -77,9 +77,10 @@ func Run(ctx context.Context, cfg Config, log *slog.Logger, signals <-chan os.Si
 	group.Go(func() error { return decisions.Run(ctx) })
 	group.Go(func() error {
 		host, _ := os.Hostname() // a name for logs; empty is fine
-		return snapshots.Run(ctx, func(ctx context.Context, f func(*configv1.WatchGatewayConfigResponse) error) error {
+		snapshots.Run(ctx, func(ctx context.Context, f func(*configv1.WatchGatewayConfigResponse) error) error {
 			return decisions.WatchGatewayConfig(ctx, fmt.Sprintf("%s:%d", host, os.Getpid()), f)
 		})
+		return nil
 	})
 	group.Go(func() error {
 		g.WatchClients(ctx)
@@ -157,7 +158,7 @@ func accept(ctx context.Context, l net.Listener, serve func(net.Conn), log *slog
 			delay = 5 * time.Millisecond
 			serve(nc)
 		case ctx.Err() != nil:
-			return nil
+			return nil //nolint:nilerr // the listener was closed on purpose
 		case errors.Is(err, net.ErrClosed):
 			return fmt.Errorf("accept clients: %w", err)
 		default:

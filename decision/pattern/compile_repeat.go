@@ -112,7 +112,7 @@ func (a *assembler) count(n *node) {
 func (a *assembler) finish(root *node) {
 	for i := range a.code {
 		in := &a.code[i]
-		switch in.op { //nolint:exhaustive // Only these are remembered.
+		switch in.op {
 		case opRun:
 			in.next = a.bytesAt(i + 1)
 			if in.greed == greedy && in.next != nil && !in.next.meets(in.set) {
@@ -146,7 +146,7 @@ func (a *assembler) finish(root *node) {
 func (a *assembler) bytesAt(pc int) *byteSet {
 	const patience = 8 // jumps can go in a circle
 	for range patience {
-		switch in := &a.code[pc]; in.op { //nolint:exhaustive // The others take no byte.
+		switch in := &a.code[pc]; in.op {
 		case opByte:
 			return a.shared(singleton(in.b))
 		case opSet:

@@ -74,7 +74,7 @@ func (m *machine) release() {
 }
 
 func (m *machine) push(kind entryKind, pc, a, b int) {
-	m.stack = append(m.stack, entry{kind: kind, pc: int32(pc), a: a, b: b}) //nolint:gosec // Programs and registers are far smaller.
+	m.stack = append(m.stack, entry{kind: kind, pc: int32(pc), a: a, b: b})
 }
 
 // set changes a register so that going back undoes it.

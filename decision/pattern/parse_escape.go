@@ -174,7 +174,7 @@ func (p *parser) escapedByte() (byte, *SyntaxError) {
 		if p.take("{") {
 			return p.braced(begin, 16)
 		}
-		return byte(p.value(16, 2)), nil //nolint:gosec // Two digits.
+		return byte(p.value(16, 2)), nil
 	case '0', '1', '2', '3', '4', '5', '6', '7':
 		p.pos--
 		n := p.value(8, 3)

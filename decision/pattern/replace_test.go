@@ -110,6 +110,9 @@ func TestBadReplacements(t *testing.T) {
 }
 
 func TestReplaceIsBounded(t *testing.T) {
+	if raceEnabled {
+		t.Skip("too slow with the race detector")
+	}
 	text := []byte(strings.Repeat("a", 2048))
 	rep, err := ParseReplacement(strings.Repeat(`\0`, 64<<10), 0)
 	if err != nil {

@@ -55,7 +55,7 @@ func (s *byteSet) meets(t *byteSet) bool {
 func (s *byteSet) lowest() byte {
 	for i, word := range s {
 		if word != 0 {
-			return byte(i*64 + bits.TrailingZeros64(word)) //nolint:gosec // Below 256.
+			return byte(i*64 + bits.TrailingZeros64(word))
 		}
 	}
 	return 0
@@ -124,7 +124,7 @@ var posixClasses = map[string]byteSet{
 // foldTable maps upper case ASCII letters to lower case, and all else to itself.
 var foldTable = func() (t [256]byte) {
 	for i := range t {
-		t[i] = byte(i) //nolint:gosec // Below 256.
+		t[i] = byte(i)
 	}
 	for b := byte('A'); b <= 'Z'; b++ {
 		t[b] = b + 'a' - 'A'

@@ -3,13 +3,13 @@ package route
 import (
 	"bytes"
 	"context"
+	"errors"
 	"log/slog"
 	"sync/atomic"
 	"time"
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
-	"google.golang.org/protobuf/proto"
 
 	decisionv1 "github.com/pointsman/pointsman/proto/pointsman/decision/v1"
 )
@@ -122,7 +122,7 @@ func (r *Router) Decide(ctx context.Context, s *Session, st *Statement) (*decisi
 		}
 	}
 	return &decisionv1.RouteStatementResponse{
-		DestinationHostgroup: proto.Int32(s.DefaultHostgroup),
+		DestinationHostgroup: new(s.DefaultHostgroup),
 		Reason:               decisionv1.Reason_REASON_DEFAULT_HOSTGROUP,
 		CacheScope:           decisionv1.CacheScope_CACHE_SCOPE_NONE,
 	}, Default
@@ -180,13 +180,13 @@ const bytesPerMS = 16 << 10
 func (r *Router) ask(ctx context.Context, s *Session, st *Statement, k *keys) (*decisionv1.RouteStatementResponse, bool) {
 	ctx, cancel := context.WithTimeout(ctx, r.budget+time.Duration(len(st.Text)/bytesPerMS)*time.Millisecond)
 	defer cancel()
-	min := r.newest.Load()
-	a, err := r.decider.Route(ctx, question(s, st, min))
-	if status.Code(err) == codes.FailedPrecondition && min > 0 {
+	newest := r.newest.Load()
+	a, err := r.decider.Route(ctx, question(s, st, newest))
+	if status.Code(err) == codes.FailedPrecondition && newest > 0 {
 		// This server has not got the newest generation yet; its older one is better than none.
 		a, err = r.decider.Route(ctx, question(s, st, 0))
 	}
-	if ctx.Err() != nil && context.Cause(ctx) == context.Canceled {
+	if ctx.Err() != nil && errors.Is(context.Cause(ctx), context.Canceled) {
 		return nil, false // the session ends; that says nothing about the service
 	}
 	if st, isStatus := status.FromError(err); err != nil && isStatus && st.Code() == codes.InvalidArgument {
@@ -199,12 +199,12 @@ func (r *Router) ask(ctx context.Context, s *Session, st *Statement, k *keys) (*
 		return nil, false
 	}
 	r.breaker.succeed(r.log)
-	r.Observe(a.Generation)
-	c := r.classes.learn(a.Generation, a.Cookie, a.SessionAttributes, s)
+	r.Observe(a.GetGeneration())
+	c := r.classes.learn(a.GetGeneration(), a.GetCookie(), a.GetSessionAttributes(), s)
 	s.class, s.lastClass = c, c
-	switch a.CacheScope {
+	switch a.GetCacheScope() {
 	case decisionv1.CacheScope_CACHE_SCOPE_DIGEST:
-		if k.byDigest && st.Generation == a.Generation {
+		if k.byDigest && st.Generation == a.GetGeneration() {
 			r.cache.put(k.ofDigest(c), a)
 			break
 		}

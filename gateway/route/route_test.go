@@ -11,7 +11,6 @@ import (
 	"go.uber.org/goleak"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
-	"google.golang.org/protobuf/proto"
 
 	"github.com/pointsman/pointsman/gateway/route"
 	decisionv1 "github.com/pointsman/pointsman/proto/pointsman/decision/v1"
@@ -35,12 +34,12 @@ func (d *decider) Route(ctx context.Context, req *decisionv1.RouteStatementReque
 	if d.err != nil {
 		return nil, d.err
 	}
-	if req.MinGeneration > d.generation {
+	if req.GetMinGeneration() > d.generation {
 		return nil, status.Error(codes.FailedPrecondition, "not yet")
 	}
 	return &decisionv1.RouteStatementResponse{
-		Generation: d.generation, DestinationHostgroup: proto.Int32(d.hostgroup), CacheScope: d.scope,
-		Cookie:            fmt.Appendf(nil, "%d %s %s", d.generation, req.Session.Username, req.Session.Schemaname),
+		Generation: d.generation, DestinationHostgroup: new(d.hostgroup), CacheScope: d.scope,
+		Cookie:            fmt.Appendf(nil, "%d %s %s", d.generation, req.GetSession().GetUsername(), req.GetSession().GetSchemaname()),
 		SessionAttributes: []string{"username", "schemaname"},
 	}, ctx.Err()
 }
@@ -130,8 +129,8 @@ func TestNewGenerationRetiresAnswers(t *testing.T) {
 	r.Observe(2)
 	st.Generation = 2
 	expect(t, r, s, st, 30, route.Asked)
-	if d.last.MinGeneration != 2 {
-		t.Errorf("asked for generation %d", d.last.MinGeneration)
+	if d.last.GetMinGeneration() != 2 {
+		t.Errorf("asked for generation %d", d.last.GetMinGeneration())
 	}
 	r.Observe(1) // old news
 	expect(t, r, s, st, 30, route.Cached)

@@ -43,10 +43,11 @@ type backend struct {
 const ownTimeout = 10 * time.Second
 
 // exec runs a statement of the gateway's own.
-func (b *backend) exec(ctx context.Context, query string) (mysql.Outcome, error) {
+func (b *backend) exec(ctx context.Context, query string) error {
 	ctx, cancel := context.WithTimeout(ctx, ownTimeout)
 	defer cancel()
-	return b.Exec(ctx, query)
+	_, err := b.Exec(ctx, query)
+	return err
 }
 
 // track asks the server for reports of state changes. An error leaves the connection broken.
@@ -55,7 +56,7 @@ func (b *backend) track(ctx context.Context) error {
 	if b.ServerCapabilities&mysql.CapSessionTrack == 0 {
 		return nil
 	}
-	_, err := b.exec(ctx, trackers)
+	err := b.exec(ctx, trackers)
 	b.tracked = err == nil
 	if isServerError(err) {
 		return nil // it can't: SETs pin sessions to it
@@ -237,11 +238,11 @@ func (s *session) target(addr, schema string, timeout time.Duration) pool.Target
 		ClientFlags: s.login.Capabilities, SessionTrack: true, Charset: s.login.Charset, MaxPacket: s.login.MaxPacket,
 		Attrs: maps.Clone(s.login.Attrs), ConnectTimeout: timeout,
 	}
-	if u != nil && u.BackendUsername != "" {
-		t.User = u.BackendUsername
+	if u != nil && u.GetBackendUsername() != "" {
+		t.User = u.GetBackendUsername()
 	}
 	if u != nil && u.BackendPassword != nil {
-		t.Secret = mysql.ClearSecret(*u.BackendPassword)
+		t.Secret = mysql.ClearSecret(u.GetBackendPassword())
 	}
 	if t.Attrs == nil {
 		t.Attrs = map[string]string{}

@@ -111,8 +111,15 @@ func TestRestore(t *testing.T) {
 		t.Errorf("nothing changed: %s", got)
 	}
 	for _, v := range [][2]string{
-		{"sql_mode", "ANSI"}, {"character_set_results", ""}, {"max_statement_time", "1.500000"}, {"time_zone", "it's"},
-		{"net_read_timeout", "-1"}, {"sql_mode", ""}, {"init_connect", `a\b`}, {"version", "1.2.3"}, {"x", "-"},
+		{"sql_mode", "ANSI"},
+		{"character_set_results", ""},
+		{"max_statement_time", "1.500000"},
+		{"time_zone", "it's"},
+		{"net_read_timeout", "-1"},
+		{"sql_mode", ""},
+		{"init_connect", `a\b`},
+		{"version", "1.2.3"},
+		{"x", "-"},
 	} {
 		st.setVariable(v[0], v[1])
 	}

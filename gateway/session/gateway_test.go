@@ -11,6 +11,7 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -56,9 +57,9 @@ func (d *decider) last(t *testing.T, text string) *decisionv1.RouteStatementRequ
 	t.Helper()
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	for i := len(d.asked) - 1; i >= 0; i-- {
-		if string(d.asked[i].GetStatement().GetRawText()) == text {
-			return d.asked[i]
+	for _, v := range slices.Backward(d.asked) {
+		if string(v.GetStatement().GetRawText()) == text {
+			return v
 		}
 	}
 	t.Fatalf("nobody asked about %q", text)
@@ -72,9 +73,9 @@ func split(text string, req *decisionv1.RouteStatementRequest) *decisionv1.Route
 		to = reader
 	}
 	return &decisionv1.RouteStatementResponse{
-		DestinationHostgroup: proto.Int32(to), Reason: decisionv1.Reason_REASON_RULE,
+		DestinationHostgroup: new(to), Reason: decisionv1.Reason_REASON_RULE,
 		CacheScope:        decisionv1.CacheScope_CACHE_SCOPE_TEXT,
-		Cookie:            fmt.Append(nil, req.Session.Schemaname, req.Session.GetNextQueryFlagIn()),
+		Cookie:            fmt.Append(nil, req.GetSession().GetSchemaname(), req.GetSession().GetNextQueryFlagIn()),
 		SessionAttributes: []string{"schemaname", "next_query_flag_in"},
 	}
 }
@@ -82,10 +83,10 @@ func split(text string, req *decisionv1.RouteStatementRequest) *decisionv1.Route
 // users of the tests: app with password secret, and loose without transaction_persistent.
 func users() []*configv1.User {
 	return []*configv1.User{
-		{Username: "app", Password: proto.String("secret"), DefaultHostgroup: writer},
-		{Username: "loose", Password: proto.String("secret"), DefaultHostgroup: writer, TransactionPersistent: proto.Bool(false)},
-		{Username: "fast", Password: proto.String("secret"), DefaultHostgroup: reader, FastForward: true},
-		{Username: "few", Password: proto.String("secret"), DefaultHostgroup: writer, MaxConnections: proto.Uint32(1)},
+		{Username: "app", Password: new("secret"), DefaultHostgroup: writer},
+		{Username: "loose", Password: new("secret"), DefaultHostgroup: writer, TransactionPersistent: new(false)},
+		{Username: "fast", Password: new("secret"), DefaultHostgroup: reader, FastForward: true},
+		{Username: "few", Password: new("secret"), DefaultHostgroup: writer, MaxConnections: proto.Uint32(1)},
 		{Username: "nopassword", DefaultHostgroup: writer},
 	}
 }
@@ -98,7 +99,7 @@ func server(hostgroup int32, addr string) *configv1.Server {
 	}
 	var n uint32
 	_, _ = fmt.Sscan(port, &n)
-	return &configv1.Server{HostgroupId: hostgroup, Hostname: host, Port: proto.Uint32(n)}
+	return &configv1.Server{HostgroupId: hostgroup, Hostname: host, Port: new(n)}
 }
 
 // testGateway is a gateway that listens.
@@ -162,7 +163,7 @@ func startGateway(t *testing.T, o gatewayOptions) *testGateway {
 	var all sync.WaitGroup
 	all.Go(func() { g.WatchClients(ctx) })
 	all.Go(func() {
-		_ = holder.Run(ctx, func(ctx context.Context, f func(*configv1.WatchGatewayConfigResponse) error) error {
+		holder.Run(ctx, func(ctx context.Context, f func(*configv1.WatchGatewayConfigResponse) error) error {
 			for {
 				select {
 				case m := <-g.config:
@@ -453,10 +454,10 @@ func (r *raw) query(t *testing.T, text string) string {
 	return string(rows[0][1 : 1+rows[0][0]])
 }
 
-func (r *raw) exec(t *testing.T, text string) uint16 {
+func (r *raw) exec(t *testing.T, text string) {
 	t.Helper()
 	r.send(t, mysql.ComQuery, []byte(text)...)
-	return r.readOK(t)
+	r.readOK(t)
 }
 
 // prepare gives the id of a statement.

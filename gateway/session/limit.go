@@ -19,7 +19,7 @@ type timeLimit struct {
 func (s *session) watchTime(ctx context.Context, st *statement, b *backend) *timeLimit {
 	d := st.settings.DefaultQueryTimeout
 	if st.answer.GetTimeoutMs() > 0 {
-		d = time.Duration(*st.answer.TimeoutMs) * time.Millisecond
+		d = time.Duration(st.answer.GetTimeoutMs()) * time.Millisecond
 	}
 	if d <= 0 {
 		return nil

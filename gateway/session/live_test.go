@@ -108,6 +108,7 @@ const (
 )
 
 func liveSplit(t *testing.T, f *fleet) {
+	t.Helper()
 	g := startGateway(t, gatewayOptions{servers: f.servers()})
 	c := g.connect(t, "app")
 	c.expect(t, whoRead, "2")
@@ -119,7 +120,7 @@ func liveSplit(t *testing.T, f *fleet) {
 	if pins := g.metric(t, "pins_total"); pins != 0 {
 		t.Errorf("%v pins", pins)
 	}
-	if g.decider.last(t, whoRead).Session.Schemaname != "shop" {
+	if g.decider.last(t, whoRead).GetSession().GetSchemaname() != "shop" {
 		t.Error("schema not told")
 	}
 	// The next greeting bears the servers' version.
@@ -129,6 +130,7 @@ func liveSplit(t *testing.T, f *fleet) {
 }
 
 func liveTransaction(t *testing.T, f *fleet) {
+	t.Helper()
 	g := startGateway(t, gatewayOptions{servers: f.servers()})
 	c := g.connect(t, "app")
 	for _, end := range []string{"COMMIT", "ROLLBACK"} {
@@ -150,6 +152,7 @@ func liveTransaction(t *testing.T, f *fleet) {
 }
 
 func liveAutocommitOff(t *testing.T, f *fleet) {
+	t.Helper()
 	g := startGateway(t, gatewayOptions{servers: f.servers()})
 	c := g.connect(t, "app")
 	c.expect(t, whoRead, "2")
@@ -182,6 +185,7 @@ func liveAutocommitOff(t *testing.T, f *fleet) {
 }
 
 func liveNotPersistent(t *testing.T, f *fleet) {
+	t.Helper()
 	g := startGateway(t, gatewayOptions{servers: f.servers()})
 	c := g.connect(t, "loose")
 	c.exec(t, "BEGIN", "INSERT INTO t (s) VALUES ('x')")
@@ -205,6 +209,7 @@ func liveNotPersistent(t *testing.T, f *fleet) {
 }
 
 func liveVariables(t *testing.T, f *fleet) {
+	t.Helper()
 	g := startGateway(t, gatewayOptions{servers: f.servers()})
 	for _, tt := range []struct{ set, show, want string }{
 		{"SET NAMES latin1", "@@character_set_client, '/', @@character_set_results, '/', @@collation_connection", "latin1/latin1/latin1_swedish_ci"},
@@ -242,6 +247,7 @@ func liveVariables(t *testing.T, f *fleet) {
 }
 
 func livePins(t *testing.T, f *fleet) {
+	t.Helper()
 	g := startGateway(t, gatewayOptions{servers: f.servers()})
 	for _, tt := range []struct {
 		statement string
@@ -306,6 +312,7 @@ func livePins(t *testing.T, f *fleet) {
 
 // liveMultiplex has two servers in the reader hostgroup, between which the session would be drawn.
 func liveMultiplex(t *testing.T, f *fleet) {
+	t.Helper()
 	servers := append(f.servers(), server(reader, f.primary.Addr))
 	g := startGateway(t, gatewayOptions{servers: servers, answer: func(text string, req *decisionv1.RouteStatementRequest) *decisionv1.RouteStatementResponse {
 		a := split(text, req)
@@ -333,6 +340,7 @@ func liveMultiplex(t *testing.T, f *fleet) {
 }
 
 func liveFastForward(t *testing.T, f *fleet) {
+	t.Helper()
 	servers := append(f.servers(), server(reader, f.primary.Addr))
 	g := startGateway(t, gatewayOptions{servers: servers})
 	c := g.connect(t, "fast")
@@ -347,6 +355,7 @@ func liveFastForward(t *testing.T, f *fleet) {
 }
 
 func liveLockTables(t *testing.T, f *fleet) {
+	t.Helper()
 	g := startGateway(t, gatewayOptions{servers: f.servers()})
 	c := g.connect(t, "app")
 	c.exec(t, "LOCK TABLES t WRITE, n READ")
@@ -362,6 +371,7 @@ func liveLockTables(t *testing.T, f *fleet) {
 }
 
 func liveSetTransaction(t *testing.T, f *fleet) {
+	t.Helper()
 	// Two writers: BEGIN must come to the one that has been told the isolation level.
 	servers := append(f.servers(), server(writer, f.replica.Addr))
 	g := startGateway(t, gatewayOptions{servers: servers})
@@ -374,6 +384,7 @@ func liveSetTransaction(t *testing.T, f *fleet) {
 }
 
 func liveSchema(t *testing.T, f *fleet) {
+	t.Helper()
 	g := startGateway(t, gatewayOptions{servers: f.servers()})
 	c := g.connect(t, "app")
 	both := func(want string) {
@@ -384,7 +395,7 @@ func liveSchema(t *testing.T, f *fleet) {
 	both("shop")
 	c.exec(t, "USE other")
 	both("other")
-	if got := g.decider.last(t, "SELECT DATABASE()").Session.Schemaname; got != "other" {
+	if got := g.decider.last(t, "SELECT DATABASE()").GetSession().GetSchemaname(); got != "other" {
 		t.Errorf("rules look at schema %s", got)
 	}
 	c.exec(t, "use `shop`;")
@@ -415,6 +426,7 @@ func liveSchema(t *testing.T, f *fleet) {
 }
 
 func liveLastStatement(t *testing.T, f *fleet) {
+	t.Helper()
 	g := startGateway(t, gatewayOptions{servers: f.servers()})
 	c := g.connect(t, "app")
 	c.exec(t, "INSERT INTO t (s) VALUES ('x')")
@@ -440,6 +452,7 @@ func liveLastStatement(t *testing.T, f *fleet) {
 }
 
 func livePrepared(t *testing.T, f *fleet) {
+	t.Helper()
 	g := startGateway(t, gatewayOptions{servers: f.servers()})
 	c := connect(t, g.open(t, "app", "")) // without interpolation: the driver prepares
 	stmt, err := c.PrepareContext(t.Context(), "SELECT CONCAT(@@server_id, ?)")
@@ -484,8 +497,8 @@ func livePrepared(t *testing.T, f *fleet) {
 		t.Error("nonsense prepared")
 	}
 	c.expect(t, "SELECT COUNT(*) FROM t FOR UPDATE", "5")
-	if req := g.decider.last(t, "INSERT INTO t (s) VALUES (?)"); req.Statement.Command != decisionv1.Command_COMMAND_EXECUTE {
-		t.Errorf("command %v", req.Statement.Command)
+	if req := g.decider.last(t, "INSERT INTO t (s) VALUES (?)"); req.GetStatement().GetCommand() != decisionv1.Command_COMMAND_EXECUTE {
+		t.Errorf("command %v", req.GetStatement().GetCommand())
 	}
 	// The reader leaves the configuration: the statement moves.
 	g.push(t, &configv1.WatchGatewayConfigResponse{Generation: 1, Sequence: 2, Servers: &configv1.ServerList{
@@ -496,6 +509,7 @@ func livePrepared(t *testing.T, f *fleet) {
 
 // livePreparedTypes sends the types of parameters only once, as PHP and Perl do.
 func livePreparedTypes(t *testing.T, f *fleet) {
+	t.Helper()
 	g := startGateway(t, gatewayOptions{servers: f.servers()})
 	r := g.dial(t, "app", "shop")
 	id := r.prepare(t, "SELECT CONCAT(@@server_id, ':', ?, ':', ?)")
@@ -532,6 +546,7 @@ func livePreparedTypes(t *testing.T, f *fleet) {
 }
 
 func livePreparedUnknown(t *testing.T, f *fleet) {
+	t.Helper()
 	g := startGateway(t, gatewayOptions{servers: f.servers()})
 	r := g.dial(t, "app", "shop")
 	r.send(t, mysql.ComStmtExecute, executeArg(99, 0)...)
@@ -569,6 +584,7 @@ func livePreparedUnknown(t *testing.T, f *fleet) {
 }
 
 func liveCursor(t *testing.T, f *fleet) {
+	t.Helper()
 	g := startGateway(t, gatewayOptions{servers: f.servers()})
 	r := g.dial(t, "app", "shop")
 	first := r.prepare(t, "SELECT a FROM n ORDER BY a")
@@ -606,6 +622,7 @@ func liveCursor(t *testing.T, f *fleet) {
 }
 
 func liveLongData(t *testing.T, f *fleet) {
+	t.Helper()
 	g := startGateway(t, gatewayOptions{servers: f.servers()})
 	r := g.dial(t, "app", "shop")
 	id := r.prepare(t, "INSERT INTO t (s) VALUES (?)")
@@ -650,6 +667,7 @@ func liveLongData(t *testing.T, f *fleet) {
 }
 
 func liveReset(t *testing.T, f *fleet) {
+	t.Helper()
 	g := startGateway(t, gatewayOptions{servers: f.servers(), answer: func(text string, req *decisionv1.RouteStatementRequest) *decisionv1.RouteStatementResponse {
 		a := split(text, req)
 		if strings.Contains(text, "flag") {
@@ -666,7 +684,7 @@ func liveReset(t *testing.T, f *fleet) {
 	r.readOK(t)
 	r.query(t, "SELECT GET_LOCK('reset', 0) AS flag")
 	id := r.prepare(t, "SELECT 1")
-	if g.decider.last(t, "SELECT 1").Session.GetNextQueryFlagIn() != 5 {
+	if g.decider.last(t, "SELECT 1").GetSession().GetNextQueryFlagIn() != 5 {
 		t.Error("flag not kept")
 	}
 	r.send(t, mysql.ComResetConnection)
@@ -700,23 +718,67 @@ func liveReset(t *testing.T, f *fleet) {
 }
 
 func liveChangeUser(t *testing.T, f *fleet) {
+	t.Helper()
 	g := startGateway(t, gatewayOptions{servers: f.servers()})
+	// change names a plugin that nobody has, so that the gateway asks anew, with its challenge.
+	change := func(r *raw, user, password, schema string) {
+		t.Helper()
+		arg := append(append([]byte(user), 0, 0), schema...)
+		arg = append(append(append(arg, 0, 45, 0), "none"...), 0)
+		r.send(t, mysql.ComChangeUser, arg...)
+		request, err := mysql.ParseAuthSwitch(r.read(t))
+		if err != nil || request.Plugin != mysql.PluginNative {
+			t.Fatalf("%+v, %v", request, err)
+		}
+		answer, _ := mysql.ClearSecret(password).NativeAnswer(request.Salt)
+		if _, err := r.nc.Write(append([]byte{byte(len(answer)), 0, 0, 3}, answer...)); err != nil {
+			t.Fatal(err)
+		}
+	}
 	r := g.dial(t, "app", "shop")
 	r.exec(t, "SET @x = 1")
-	change := func(user, schema string) {
-		t.Helper()
-		// The answer to the greeting's challenge is not known here: the gateway asks for one anew.
-		arg := append(append([]byte(user), 0, 0), schema...)
-		arg = append(arg, 0, 45, 0)
-		arg = append(append(arg, mysql.PluginCachingSHA2...), 0)
-		r.send(t, mysql.ComChangeUser, arg...)
+	r.exec(t, "SET sql_mode = 'ANSI'")
+	r.exec(t, "BEGIN")
+	r.exec(t, "INSERT INTO t (s) VALUES ('x')")
+	id := r.prepare(t, "SELECT 1")
+	change(r, "loose", "secret", "other")
+	r.readOK(t)
+	for _, lock := range []string{"", " FOR UPDATE"} {
+		query := "SELECT CONCAT_WS(',', CURRENT_USER(), DATABASE(), COALESCE(@x, 'none'), @@sql_mode LIKE '%ANSI%', @@server_id)" + lock
+		want := "loose@127.0.0.1,other,none,0,2"
+		if lock != "" {
+			want = "loose@127.0.0.1,other,none,0,1"
+		}
+		if got := r.query(t, query); got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+		if g.decider.last(t, query).GetSession().GetUsername() != "loose" {
+			t.Error("rules look at another user")
+		}
 	}
-	change("app", "other") // no password
-	e := r.readError(t, 1045)
-	if !strings.Contains(e.Message, "app") {
+	r.send(t, mysql.ComStmtExecute, executeArg(id, 0)...)
+	r.readError(t, 1243)
+	if got := g.connect(t, "app").value(t, "SELECT COUNT(*) FROM t FOR UPDATE"); got != "0" {
+		t.Errorf("%s rows: the transaction was not rolled back", got)
+	}
+	change(r, "few", "secret", "")
+	r.readOK(t)
+	second := g.dial(t, "app", "")
+	change(second, "few", "secret", "") // has one place only
+	second.readError(t, 1203)
+	second.expectEnd(t)
+	change(r, "few", "secret", "") // its own place is free for itself
+	r.readOK(t)
+	change(r, "app", "wrong", "other")
+	if e := r.readError(t, 1045); !strings.Contains(e.Message, "'app'@'127.0.0.1' (using password: YES)") {
 		t.Error(e)
 	}
 	r.expectEnd(t)
+	eventually(t, "places given back", func() bool {
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		return g.perUser["few"] == 0 && g.perUser["loose"] == 0
+	})
 
 	one := g.dial(t, "few", "shop")
 	if _, err := g.tryDial(t, "few", ""); err == nil || !strings.Contains(err.Error(), "1203") {
@@ -737,6 +799,7 @@ func liveChangeUser(t *testing.T, f *fleet) {
 }
 
 func liveSetOption(t *testing.T, f *fleet) {
+	t.Helper()
 	g := startGateway(t, gatewayOptions{servers: f.servers()})
 	r := g.dial(t, "app", "shop")
 	r.query(t, whoRead)
@@ -751,6 +814,7 @@ func liveSetOption(t *testing.T, f *fleet) {
 }
 
 func liveKill(t *testing.T, f *fleet) {
+	t.Helper()
 	g := startGateway(t, gatewayOptions{servers: f.servers()})
 	victim := g.dial(t, "app", "shop")
 	c := g.connect(t, "app")
@@ -795,6 +859,7 @@ func liveKill(t *testing.T, f *fleet) {
 }
 
 func liveTimeout(t *testing.T, f *fleet) {
+	t.Helper()
 	g := startGateway(t, gatewayOptions{servers: f.servers(), answer: func(text string, req *decisionv1.RouteStatementRequest) *decisionv1.RouteStatementResponse {
 		a := split(text, req)
 		if strings.Contains(text, "SLEEP") {
@@ -817,19 +882,20 @@ func liveTimeout(t *testing.T, f *fleet) {
 }
 
 func liveEffects(t *testing.T, f *fleet) {
+	t.Helper()
 	g := startGateway(t, gatewayOptions{servers: f.servers(), answer: func(text string, req *decisionv1.RouteStatementRequest) *decisionv1.RouteStatementResponse {
 		a := split(text, req)
 		switch {
 		case strings.Contains(text, "both"):
-			a.OkMsg, a.ErrorMsg = proto.String("fine"), proto.String("no")
+			a.OkMsg, a.ErrorMsg = new("fine"), new("no")
 		case strings.Contains(text, "refused"):
-			a.DestinationHostgroup, a.ErrorMsg = nil, proto.String("not today")
+			a.DestinationHostgroup, a.ErrorMsg = nil, new("not today")
 		case strings.Contains(text, "delayed"):
 			a.DelayMs = proto.Uint32(30)
 		case strings.Contains(text, "flagged"):
 			a.NextQueryFlagIn = proto.Int32(7)
 		case strings.Contains(text, "logged"):
-			a.Log = proto.Bool(true)
+			a.Log = new(true)
 		case strings.Contains(text, "lost"):
 			a.DestinationHostgroup = proto.Int32(99)
 		case strings.Contains(text, "mirrored"):
@@ -843,7 +909,7 @@ func liveEffects(t *testing.T, f *fleet) {
 	c.expect(t, "SELECT 'delayed'", "delayed")
 	c.expect(t, "SELECT 'flagged'", "flagged")
 	c.expect(t, "SELECT 'logged'", "logged")
-	if g.decider.last(t, "SELECT 'logged'").Session.GetNextQueryFlagIn() != 7 {
+	if g.decider.last(t, "SELECT 'logged'").GetSession().GetNextQueryFlagIn() != 7 {
 		t.Error("flag not sent")
 	}
 	if !strings.Contains(g.log.String(), "msg=statement") {
@@ -865,14 +931,15 @@ func liveEffects(t *testing.T, f *fleet) {
 }
 
 func liveRewrite(t *testing.T, f *fleet) {
+	t.Helper()
 	g := startGateway(t, gatewayOptions{servers: f.servers(), answer: func(text string, req *decisionv1.RouteStatementRequest) *decisionv1.RouteStatementResponse {
 		a := split(text, req)
 		switch {
-		case req.Statement.Command == decisionv1.Command_COMMAND_EXECUTE:
+		case req.GetStatement().GetCommand() == decisionv1.Command_COMMAND_EXECUTE:
 		case strings.HasPrefix(text, "SELECT old"):
-			a.RewrittenText = proto.String(strings.Replace(text, "old", "'new'", 1))
+			a.RewrittenText = new(strings.Replace(text, "old", "'new'", 1))
 		case text == "REMEMBER":
-			a.RewrittenText = proto.String("SET @x = 4")
+			a.RewrittenText = new("SET @x = 4")
 		case text == "BYTES":
 			a.RawRewrittenText = []byte("SET @y = '\xff'")
 		}
@@ -894,6 +961,7 @@ func liveRewrite(t *testing.T, f *fleet) {
 }
 
 func liveMultiResults(t *testing.T, f *fleet) {
+	t.Helper()
 	g := startGateway(t, gatewayOptions{servers: f.servers()})
 	c := g.connect(t, "app")
 	for _, query := range []string{"SELECT 1; SELECT 2", "CALL two()"} {
@@ -920,6 +988,7 @@ func liveMultiResults(t *testing.T, f *fleet) {
 }
 
 func liveLocalInfile(t *testing.T, f *fleet) {
+	t.Helper()
 	g := startGateway(t, gatewayOptions{servers: f.servers()})
 	driver.RegisterReaderHandler("rows", func() io.Reader { return strings.NewReader("\x02first\n" + strings.Repeat("x", 100_000) + "\nthird\n") })
 	defer driver.DeregisterReaderHandler("rows")
@@ -930,6 +999,7 @@ func liveLocalInfile(t *testing.T, f *fleet) {
 }
 
 func liveLarge(t *testing.T, f *fleet) {
+	t.Helper()
 	g := startGateway(t, gatewayOptions{servers: f.servers()})
 	c := g.connect(t, "app")
 	value := bytes.Repeat([]byte("0123456789abcdef\x00'\\\xff"), 1<<20) // 20 MiB
@@ -995,6 +1065,7 @@ func liveLarge(t *testing.T, f *fleet) {
 
 // liveClientGone has a client that gives up in the middle of a statement.
 func liveClientGone(t *testing.T, f *fleet) {
+	t.Helper()
 	g := startGateway(t, gatewayOptions{servers: f.servers()})
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -1019,6 +1090,7 @@ func liveClientGone(t *testing.T, f *fleet) {
 }
 
 func liveDrain(t *testing.T, f *fleet) {
+	t.Helper()
 	g := startGateway(t, gatewayOptions{servers: f.servers()})
 	idle, open, busy := g.dial(t, "app", "shop"), g.dial(t, "app", "shop"), g.dial(t, "app", "shop")
 	idle.query(t, whoRead)
@@ -1053,6 +1125,7 @@ func (g *testGateway) running() (ids []uint32) {
 }
 
 func liveMaxConnections(t *testing.T, f *fleet) {
+	t.Helper()
 	servers := f.servers()
 	servers[1].MaxConnections = proto.Int64(1)
 	g := startGateway(t, gatewayOptions{servers: servers, maxConnections: 3, settings: &configv1.Settings{ConnectTimeoutServerMax: proto.Uint32(200)}})
@@ -1073,11 +1146,12 @@ func liveMaxConnections(t *testing.T, f *fleet) {
 }
 
 func liveNewConfiguration(t *testing.T, f *fleet) {
+	t.Helper()
 	g := startGateway(t, gatewayOptions{servers: f.servers()})
 	c := g.connect(t, "app")
 	c.expect(t, whoRead, "2")
 	offline := f.servers()
-	offline[1].Status = proto.String("OFFLINE_SOFT")
+	offline[1].Status = new("OFFLINE_SOFT")
 	offline = append(offline, server(reader, f.primary.Addr))
 	g.push(t, &configv1.WatchGatewayConfigResponse{Generation: 2, Sequence: 2, Servers: &configv1.ServerList{Servers: offline}})
 	eventually(t, "reads on the primary", func() bool { return c.value(t, whoRead) == "1" })
@@ -1091,6 +1165,7 @@ func liveNewConfiguration(t *testing.T, f *fleet) {
 }
 
 func liveServerDies(t *testing.T, f *fleet) {
+	t.Helper()
 	settings := &configv1.Settings{ConnectRetriesOnFailure: proto.Uint32(3), ConnectTimeoutServerMax: proto.Uint32(5000)}
 	servers := append(f.servers(), server(reader, f.primary.Addr))
 	g := startGateway(t, gatewayOptions{servers: servers, settings: settings})
@@ -1222,8 +1297,8 @@ func TestLiveHashedPassword(t *testing.T) {
 	f := startFleet(t)
 	hash := "*" + strings.ToUpper(hex.EncodeToString(sha1sha1("secret")))
 	g := startGateway(t, gatewayOptions{servers: f.servers(), users: []*configv1.User{
-		{Username: "app", Password: proto.String(hash), DefaultHostgroup: writer},
-		{Username: "alias", Password: proto.String("secret"), DefaultHostgroup: writer, BackendUsername: "app", BackendPassword: proto.String("secret"), DefaultSchema: "other"},
+		{Username: "app", Password: new(hash), DefaultHostgroup: writer},
+		{Username: "alias", Password: new("secret"), DefaultHostgroup: writer, BackendUsername: "app", BackendPassword: new("secret"), DefaultSchema: "other"},
 	}})
 	g.connect(t, "app").expect(t, "SELECT CURRENT_USER()", "app@127.0.0.1")
 	r := g.dial(t, "alias", "")

@@ -50,7 +50,7 @@ func (s *session) credential(user string) (mysql.Credential, bool) {
 	if u == nil || u.Password == nil {
 		return mysql.Credential{}, false
 	}
-	return mysql.ParseCredential(*u.Password), true
+	return mysql.ParseCredential(u.GetPassword()), true
 }
 
 // welcome takes over a verified login and ends it with OK.
@@ -71,7 +71,7 @@ func (s *session) welcome(login *mysql.Login) error {
 	s.login = login
 	schema := login.Schema
 	if schema == "" {
-		schema = u.DefaultSchema
+		schema = u.GetDefaultSchema()
 	}
 	s.forget(schema)
 	clientHost, clientPort := splitAddr(s.client.NetConn().RemoteAddr())
@@ -79,7 +79,7 @@ func (s *session) welcome(login *mysql.Login) error {
 	s.route = route.Session{
 		Username: login.User, Schemaname: schema,
 		ClientAddr: clientHost, ClientPort: clientPort, ProxyAddr: proxyHost, ProxyPort: proxyPort,
-		ConnectAttrs: login.Attrs, DefaultHostgroup: u.DefaultHostgroup,
+		ConnectAttrs: login.Attrs, DefaultHostgroup: u.GetDefaultHostgroup(),
 	}
 	return s.client.WriteOK(mysql.OK{Status: s.status()})
 }
@@ -88,7 +88,7 @@ func maxConnections(u *configv1.User) uint32 {
 	if u.MaxConnections == nil {
 		return 10_000
 	}
-	return *u.MaxConnections
+	return u.GetMaxConnections()
 }
 
 // splitAddr gives address and port as rules see them; a Unix socket has neither.

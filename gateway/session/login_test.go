@@ -25,7 +25,7 @@ func TestLoginWithoutConfiguration(t *testing.T) {
 
 func TestLogin(t *testing.T) {
 	inactive := users()
-	inactive = append(inactive, &configv1.User{Username: "off", Password: proto.String("secret"), Active: proto.Bool(false)})
+	inactive = append(inactive, &configv1.User{Username: "off", Password: new("secret"), Active: new(false)})
 	g := startGateway(t, gatewayOptions{users: inactive})
 	for user, want := range map[string]string{"app": "", "nobody": "1045", "off": "1045", "nopassword": "1045", "APP": "1045"} {
 		if _, err := g.tryDial(t, user, ""); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
@@ -94,7 +94,8 @@ func TestNoServerReached(t *testing.T) {
 		{"refused", []*configv1.Server{server(writer, "127.0.0.1:1")}, &configv1.Settings{ConnectRetriesOnFailure: proto.Uint32(2)}, "127.0.0.1:1"},
 		{"silent", []*configv1.Server{server(writer, silent.Addr().String())}, &configv1.Settings{ConnectTimeoutServer: proto.Uint32(50), ConnectTimeoutServerMax: proto.Uint32(120)}, silent.Addr().String()},
 		{
-			"offline", []*configv1.Server{{HostgroupId: writer, Hostname: "h", Status: proto.String("OFFLINE_HARD")}},
+			"offline",
+			[]*configv1.Server{{HostgroupId: writer, Hostname: "h", Status: new("OFFLINE_HARD")}},
 			&configv1.Settings{ConnectTimeoutServerMax: proto.Uint32(100)}, "no server is eligible",
 		},
 		{"none", nil, nil, "Hostgroup 10 has no servers in generation 1"},
@@ -117,7 +118,7 @@ func TestNoServerReached(t *testing.T) {
 
 // TestSessionIsCut ends a session that waits for a server.
 func TestSessionIsCut(t *testing.T) {
-	g := startGateway(t, gatewayOptions{servers: []*configv1.Server{{HostgroupId: writer, Hostname: "h", Status: proto.String("SHUNNED"), Weight: proto.Int64(0)}}})
+	g := startGateway(t, gatewayOptions{servers: []*configv1.Server{{HostgroupId: writer, Hostname: "h", Status: new("SHUNNED"), Weight: proto.Int64(0)}}})
 	r := g.dial(t, "app", "")
 	r.send(t, mysql.ComQuery, []byte("DO 1")...)
 	eventually(t, "question asked", func() bool {

@@ -74,7 +74,7 @@ var reasonNames = map[decisionv1.Reason]string{
 }
 
 func (m *Metrics) decision(a *decisionv1.RouteStatementResponse, source string) {
-	m.decisions.WithLabelValues(reasonNames[a.Reason], source).Inc()
+	m.decisions.WithLabelValues(reasonNames[a.GetReason()], source).Inc()
 }
 
 func (m *Metrics) statement(hostgroup int32, took time.Duration) {
@@ -84,11 +84,11 @@ func (m *Metrics) statement(hostgroup int32, took time.Duration) {
 
 // unsupportedEffects makes it visible that an answer demands more than this gateway does.
 func (m *Metrics) unsupportedEffects(a *decisionv1.RouteStatementResponse) {
-	if a.CacheTtlMs == nil && a.Mirror == nil && a.GtidFromHostgroup == nil && a.MinGtid == nil && a.CreateNewConn == nil {
+	if a.CacheTtlMs == nil && a.GetMirror() == nil && a.GtidFromHostgroup == nil && a.MinGtid == nil && a.CreateNewConn == nil {
 		return
 	}
 	for name, set := range map[string]bool{
-		"cache_ttl": a.CacheTtlMs != nil, "mirror": a.Mirror != nil, "gtid_from_hostgroup": a.GtidFromHostgroup != nil,
+		"cache_ttl": a.CacheTtlMs != nil, "mirror": a.GetMirror() != nil, "gtid_from_hostgroup": a.GtidFromHostgroup != nil,
 		"min_gtid": a.MinGtid != nil, "create_new_conn": a.CreateNewConn != nil,
 	} {
 		if set {

@@ -91,14 +91,14 @@ func (s *session) alive(b *backend) bool {
 // destination is the hostgroup that a statement goes to when nothing holds the session.
 func (s *session) destination(ctx context.Context, st *statement) int32 {
 	if s.startsUnit(st) {
-		begin := statement{text: []byte("BEGIN"), digest: []byte("BEGIN"), settings: st.settings}
+		begin := statement{text: []byte("BEGIN"), digest: []byte("BEGIN"), settings: st.settings, generation: st.generation}
 		s.decide(ctx, &begin, decisionv1.Command_COMMAND_QUERY)
 		if begin.answer.DestinationHostgroup != nil {
-			return *begin.answer.DestinationHostgroup
+			return begin.answer.GetDestinationHostgroup()
 		}
 	}
 	if st.answer.DestinationHostgroup != nil {
-		return *st.answer.DestinationHostgroup
+		return st.answer.GetDestinationHostgroup()
 	}
 	return s.route.DefaultHostgroup
 }
@@ -107,7 +107,7 @@ func (s *session) destination(ctx context.Context, st *statement) int32 {
 // BEGIN would. That is so with autocommit off, where a read begins a transaction, and for SELECTs that take a lock or set
 // a user variable. An annotation still wins, and so does a rule with multiplex for user variables.
 func (s *session) startsUnit(st *statement) bool {
-	if st.answer.Reason == decisionv1.Reason_REASON_ANNOTATION {
+	if st.answer.GetReason() == decisionv1.Reason_REASON_ANNOTATION {
 		return false
 	}
 	if st.kind.ties {
@@ -119,7 +119,7 @@ func (s *session) startsUnit(st *statement) bool {
 // persistent tells whether transactions hold the session, by the user's transaction_persistent.
 func (s *session) persistent() bool {
 	u := s.Snapshots.Current().User(s.login.User)
-	return u == nil || u.TransactionPersistent == nil || *u.TransactionPersistent
+	return u == nil || u.TransactionPersistent == nil || u.GetTransactionPersistent()
 }
 
 // settle learns the status flags of a connection after an error, which carries none.
@@ -175,7 +175,7 @@ func (s *session) sync(ctx context.Context, b *backend, withSchema bool) error {
 	}
 	if b.vars != s.state.version {
 		if set := s.state.restore(); set != "" {
-			if _, err := b.exec(ctx, set); err != nil {
+			if err := b.exec(ctx, set); err != nil {
 				return fmt.Errorf("restore session variables (%s) on %s: %w", set, b.Addr, err)
 			}
 		}

@@ -13,7 +13,7 @@ import (
 func (s *session) run(ctx context.Context, cmd *mysql.Command, st *statement, text []byte) error {
 	retries := st.settings.QueryRetriesOnFailure
 	if st.answer.Retries != nil {
-		retries = *st.answer.Retries
+		retries = st.answer.GetRetries()
 	}
 	for {
 		b, err := s.ready(ctx, st)

@@ -100,18 +100,16 @@ const cutTimeout = time.Second
 // ended counts and logs how a session came to its end.
 func (s *session) ended(phase string, err error) {
 	var side *mysql.SideError
-	source := ""
+	source := mysql.SideClient
 	switch {
 	case err == nil, errors.Is(err, errClose), errors.Is(err, mysql.ErrNoHandshake), errors.Is(err, io.EOF),
 		errors.Is(err, net.ErrClosed), errors.Is(err, context.Canceled):
 		return
 	case errors.As(err, &side):
-		source = side.Side.String()
-	default:
-		source = "client"
+		source = side.Side
 	}
-	s.Metrics.errors.WithLabelValues(source).Inc()
-	s.log.Info(phase+" ended by an error", "source", source, "client", s.client.NetConn().RemoteAddr().String(), "error", err) //nolint:sloglint // two fixed texts
+	s.Metrics.errors.WithLabelValues(source.String()).Inc()
+	s.log.Info(phase+" ended by an error", "source", source.String(), "client", s.client.NetConn().RemoteAddr().String(), "error", err) //nolint:sloglint // two fixed texts
 }
 
 // loop reads and runs commands.

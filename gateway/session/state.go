@@ -92,6 +92,11 @@ var unrestorable = map[string]bool{
 	"pseudo_slave_mode": true, "pseudo_thread_id": true, "rand_seed1": true, "rand_seed2": true, "server_id": true, "timestamp": true,
 }
 
+// reported are read-only variables, by which a server tells what has happened: nobody has set them, and nobody can.
+var reported = map[string]bool{
+	"error_count": true, "external_user": true, "in_transaction": true, "last_gtid": true, "proxy_user": true, "warning_count": true,
+}
+
 // setVariable notes a changed variable.
 func (st *state) setVariable(name, value string) {
 	st.vars = slices.DeleteFunc(st.vars, func(o variable) bool { return o.name == name })
@@ -144,6 +149,7 @@ func (s *session) observe(b *backend, out *mysql.Outcome) {
 // observeVariable takes over a variable that a statement on b has set.
 func (s *session) observeVariable(b *backend, name, value string) {
 	switch {
+	case reported[name]:
 	case strings.HasPrefix(name, "session_track_"):
 		b.tracked = false // the client's own reports: nothing can be relied on from here
 	case unrestorable[name]:

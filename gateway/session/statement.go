@@ -124,9 +124,9 @@ func (s *session) kindOf(digestText []byte) kind {
 func (s *session) decide(ctx context.Context, st *statement, command decisionv1.Command) {
 	snap := s.Snapshots.Current()
 	if u := snap.User(s.login.User); u != nil {
-		s.route.DefaultHostgroup = u.DefaultHostgroup
-		if u.FastForward {
-			st.answer = fastForward(u.DefaultHostgroup)
+		s.route.DefaultHostgroup = u.GetDefaultHostgroup()
+		if u.GetFastForward() {
+			st.answer = fastForward(u.GetDefaultHostgroup())
 			s.Metrics.decision(st.answer, "fast_forward")
 			return
 		}
@@ -151,7 +151,7 @@ func fastForward(hostgroup int32) *decisionv1.RouteStatementResponse {
 // toDefault is the answer for what is not routed.
 func toDefault(hostgroup int32) *decisionv1.RouteStatementResponse {
 	return &decisionv1.RouteStatementResponse{
-		DestinationHostgroup: proto.Int32(hostgroup), Reason: decisionv1.Reason_REASON_DEFAULT_HOSTGROUP,
+		DestinationHostgroup: new(hostgroup), Reason: decisionv1.Reason_REASON_DEFAULT_HOSTGROUP,
 	}
 }
 
@@ -160,23 +160,23 @@ func (s *session) obey(ctx context.Context, st *statement) (done bool, err error
 	a := st.answer
 	if a.GetLog() {
 		s.Log.Info("statement", "session", s.id, "user", s.login.User, "schema", s.route.Schemaname, "client", s.route.ClientAddr,
-			"digest", a.Digest, "digest_text", a.DigestText, "hostgroup", a.DestinationHostgroup, "reason", a.Reason.String(),
-			"rules", a.MatchedRules, "generation", a.Generation)
+			"digest", a.GetDigest(), "digest_text", a.GetDigestText(), "hostgroup", a.GetDestinationHostgroup(), "reason", a.GetReason().String(),
+			"rules", a.GetMatchedRules(), "generation", a.GetGeneration())
 	}
 	s.Metrics.unsupportedEffects(a)
 	switch {
 	case a.OkMsg != nil:
-		return true, s.client.WriteOK(mysql.OK{Status: s.status(), Info: *a.OkMsg})
+		return true, s.client.WriteOK(mysql.OK{Status: s.status(), Info: a.GetOkMsg()})
 	case a.ErrorMsg != nil:
-		return true, s.client.WriteError(mysql.NewError(codeRuleError, "42000", "%s", *a.ErrorMsg))
+		return true, s.client.WriteError(mysql.NewError(codeRuleError, "42000", "%s", a.GetErrorMsg()))
 	}
-	if a.NextQueryFlagIn != nil && (s.route.NextQueryFlagIn == nil || *s.route.NextQueryFlagIn != *a.NextQueryFlagIn) {
-		s.route.NextQueryFlagIn = proto.Int32(*a.NextQueryFlagIn)
+	if a.NextQueryFlagIn != nil && (s.route.NextQueryFlagIn == nil || *s.route.NextQueryFlagIn != a.GetNextQueryFlagIn()) {
+		s.route.NextQueryFlagIn = new(a.GetNextQueryFlagIn())
 		s.route.Changed()
 	}
 	delay := st.settings.DefaultQueryDelay
 	if a.DelayMs != nil {
-		delay = time.Duration(*a.DelayMs) * time.Millisecond
+		delay = time.Duration(a.GetDelayMs()) * time.Millisecond
 	}
 	if delay > 0 && st.execute == nil { // as in ProxySQL; its PREPARE was delayed
 		return false, pause(ctx, delay)
@@ -188,9 +188,9 @@ func (s *session) obey(ctx context.Context, st *statement) (done bool, err error
 func rewritten(a *decisionv1.RouteStatementResponse) []byte {
 	switch {
 	case a.RawRewrittenText != nil:
-		return a.RawRewrittenText
+		return a.GetRawRewrittenText()
 	case a.RewrittenText != nil:
-		return []byte(*a.RewrittenText)
+		return []byte(a.GetRewrittenText())
 	}
 	return nil
 }
@@ -203,7 +203,7 @@ func (s *session) atHome(ctx context.Context, cmd *mysql.Command) error {
 	}
 	snap := s.Snapshots.Current()
 	if u := snap.User(s.login.User); u != nil {
-		s.route.DefaultHostgroup = u.DefaultHostgroup
+		s.route.DefaultHostgroup = u.GetDefaultHostgroup()
 	}
 	st := statement{settings: &snap.Settings}
 	switch cmd.Code {

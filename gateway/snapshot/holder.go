@@ -57,7 +57,7 @@ func NewHolder(path string, log *slog.Logger, onChange func(*Snapshot)) *Holder 
 		return h
 	}
 	h.set(m)
-	log.Info("last good configuration loaded", "path", path, "generation", m.Generation, "saved", rec.Time)
+	log.Info("last good configuration loaded", "path", path, "generation", m.GetGeneration(), "saved", rec.Time)
 	return h
 }
 
@@ -78,13 +78,12 @@ func (h *Holder) set(m *configv1.WatchGatewayConfigResponse) {
 // retryWait is how long the holder waits before it subscribes again after a subscription that made no sense.
 const retryWait = time.Second
 
-// Run follows the subscription until ctx ends, and then returns nil. What goes wrong is reported; the snapshot in force
-// stays meanwhile.
-func (h *Holder) Run(ctx context.Context, watch Watch) error {
+// Run follows the subscription until ctx ends. What goes wrong is reported; the snapshot in force stays meanwhile.
+func (h *Holder) Run(ctx context.Context, watch Watch) {
 	for ctx.Err() == nil {
 		err := h.follow(ctx, watch)
 		if ctx.Err() != nil {
-			break
+			return
 		}
 		h.log.Error("gateway configuration can't be followed, going on with what is known", "error", err)
 		t := time.NewTimer(retryWait)
@@ -94,29 +93,28 @@ func (h *Holder) Run(ctx context.Context, watch Watch) error {
 		}
 		t.Stop()
 	}
-	return nil
 }
 
 // follow goes through one subscription.
 func (h *Holder) follow(ctx context.Context, watch Watch) error {
 	var state *configv1.WatchGatewayConfigResponse // what the messages add up to
 	return watch(ctx, func(m *configv1.WatchGatewayConfigResponse) error {
-		if m.Sequence == 1 {
+		if m.GetSequence() == 1 {
 			state = &configv1.WatchGatewayConfigResponse{}
 		}
 		if state == nil {
 			return errNoStart
 		}
 		merge(state, m)
-		if m.Generation == 0 {
+		if m.GetGeneration() == 0 {
 			return nil // nothing is published yet: the last good configuration stays
 		}
-		if state.Users == nil || state.Servers == nil || state.Settings == nil {
-			h.log.Error("incomplete configuration received and left alone", "generation", m.Generation, "sequence", m.Sequence)
+		if state.GetUsers() == nil || state.GetServers() == nil || state.GetSettings() == nil {
+			h.log.Error("incomplete configuration received and left alone", "generation", m.GetGeneration(), "sequence", m.GetSequence())
 			return nil
 		}
 		h.set(state)
-		h.log.Info("configuration received", "generation", state.Generation, "sequence", m.Sequence)
+		h.log.Info("configuration received", "generation", state.GetGeneration(), "sequence", m.GetSequence())
 		h.save(state)
 		return nil
 	})
@@ -124,15 +122,15 @@ func (h *Holder) follow(ctx context.Context, watch Watch) error {
 
 // merge replaces the parts of state that m brings.
 func merge(state, m *configv1.WatchGatewayConfigResponse) {
-	state.Generation = m.Generation
-	if m.Users != nil {
-		state.Users = m.Users
+	state.Generation = m.GetGeneration()
+	if m.GetUsers() != nil {
+		state.Users = m.GetUsers()
 	}
-	if m.Servers != nil {
-		state.Servers = m.Servers
+	if m.GetServers() != nil {
+		state.Servers = m.GetServers()
 	}
-	if m.Settings != nil {
-		state.Settings = m.Settings
+	if m.GetSettings() != nil {
+		state.Settings = m.GetSettings()
 	}
 }
 
@@ -143,7 +141,7 @@ func (h *Holder) save(state *configv1.WatchGatewayConfigResponse) {
 	}
 	raw, err := proto.MarshalOptions{Deterministic: true}.Marshal(state)
 	if err == nil {
-		err = lastgood.Save(h.path, lastgood.Record{Generation: state.Generation, Format: format, Time: time.Now(), Bytes: raw})
+		err = lastgood.Save(h.path, lastgood.Record{Generation: state.GetGeneration(), Format: format, Time: time.Now(), Bytes: raw})
 	}
 	if err != nil {
 		h.log.Error("last good configuration not saved", "path", h.path, "error", err)

@@ -65,32 +65,32 @@ func (h *Hostgroup) Online(addr string) bool {
 // build makes a snapshot of a full message. Statuses that this gateway does not know count as OFFLINE_HARD.
 func build(m *configv1.WatchGatewayConfigResponse) *Snapshot {
 	s := &Snapshot{
-		Generation: m.Generation,
-		Settings:   buildSettings(m.Settings),
+		Generation: m.GetGeneration(),
+		Settings:   buildSettings(m.GetSettings()),
 		users:      map[string]*configv1.User{},
 		hostgroups: map[int32]*Hostgroup{},
 	}
 	for _, u := range m.GetUsers().GetUsers() {
-		if u.Active == nil || *u.Active {
-			s.users[u.Username] = u
+		if u.Active == nil || u.GetActive() {
+			s.users[u.GetUsername()] = u
 		}
 	}
 	for _, v := range m.GetServers().GetServers() {
-		hg := s.hostgroups[v.HostgroupId]
+		hg := s.hostgroups[v.GetHostgroupId()]
 		if hg == nil {
-			hg = &Hostgroup{ID: v.HostgroupId, MaxNumOnlineServers: 1_000_000}
-			s.hostgroups[v.HostgroupId] = hg
+			hg = &Hostgroup{ID: v.GetHostgroupId(), MaxNumOnlineServers: 1_000_000}
+			s.hostgroups[v.GetHostgroupId()] = hg
 		}
-		server := Server{Addr: v.Hostname} // port 0: the path of a Unix socket
+		server := Server{Addr: v.GetHostname()} // port 0: the path of a Unix socket
 		if port := or(v.Port, 3306); port != 0 {
-			server.Addr = net.JoinHostPort(v.Hostname, strconv.FormatUint(uint64(port), 10))
+			server.Addr = net.JoinHostPort(v.GetHostname(), strconv.FormatUint(uint64(port), 10))
 		}
 		hg.Servers = append(hg.Servers, server)
 		hg.Candidates = append(hg.Candidates, candidate(v))
 	}
 	for _, h := range m.GetServers().GetHostgroups() {
-		if hg := s.hostgroups[h.HostgroupId]; hg != nil && h.MaxNumOnlineServers != nil {
-			hg.MaxNumOnlineServers = *h.MaxNumOnlineServers
+		if hg := s.hostgroups[h.GetHostgroupId()]; hg != nil && h.MaxNumOnlineServers != nil {
+			hg.MaxNumOnlineServers = h.GetMaxNumOnlineServers()
 		}
 	}
 	return s
@@ -102,10 +102,10 @@ func candidate(v *configv1.Server) selection.Candidate {
 		status = selection.OfflineHard
 	}
 	return selection.Candidate{
-		Weight:                uint32(or(v.Weight, 1)),              //nolint:gosec // the compiler has checked the range
-		MaxConnections:        uint32(or(v.MaxConnections, 1000)),   //nolint:gosec // the compiler has checked the range
-		MaxReplicationLag:     uint32(or(v.MaxReplicationLag, 0)),   //nolint:gosec // the compiler has checked the range
-		MaxLatencyUS:          uint64(or(v.MaxLatencyMs, 0)) * 1000, //nolint:gosec // the compiler has checked the range
+		Weight:                uint32(or(v.Weight, 1)),
+		MaxConnections:        uint32(or(v.MaxConnections, 1000)),
+		MaxReplicationLag:     uint32(or(v.MaxReplicationLag, 0)),
+		MaxLatencyUS:          uint64(or(v.MaxLatencyMs, 0)) * 1000,
 		Status:                status,
 		CurrentReplicationLag: -1,
 		LagMS:                 -1,
@@ -116,41 +116,35 @@ func buildSettings(p *configv1.Settings) Settings {
 	if p == nil {
 		p = &configv1.Settings{}
 	}
-	o := digest.DefaultOptions()
-	for _, n := range []struct {
-		to   *int
-		from *uint32
-	}{
-		{&o.MaxQueryLength, p.QueryDigestsMaxQueryLength},
-		{&o.MaxDigestLength, p.QueryDigestsMaxDigestLength},
-		{&o.GroupingLimit, p.QueryDigestsGroupingLimit},
-		{&o.GroupsGroupingLimit, p.QueryDigestsGroupsGroupingLimit},
-	} {
-		if n.from != nil {
-			*n.to = int(*n.from)
-		}
-	}
-	o.Lowercase = p.GetQueryDigestsLowercase()
-	o.ReplaceNull = p.GetQueryDigestsReplaceNull()
-	o.NoDigits = p.GetQueryDigestsNoDigits()
-	o.KeepComment = p.GetQueryDigestsKeepComment()
-	ms := func(v *uint32, otherwise uint32) time.Duration {
-		return time.Duration(or(v, otherwise)) * time.Millisecond
-	}
 	return Settings{
 		Digests:                 or(p.QueryDigests, true),
-		DigestOptions:           o,
-		DefaultQueryDelay:       ms(p.DefaultQueryDelay, 0),
-		DefaultQueryTimeout:     ms(p.DefaultQueryTimeout, 86_400_000),
+		DigestOptions:           buildDigestOptions(p),
+		DefaultQueryDelay:       milliseconds(or(p.DefaultQueryDelay, 0)),
+		DefaultQueryTimeout:     milliseconds(or(p.DefaultQueryTimeout, 86_400_000)),
 		QueryRetriesOnFailure:   or(p.QueryRetriesOnFailure, 1),
 		DefaultMaxLatencyMS:     or(p.DefaultMaxLatencyMs, 1000),
-		ConnectTimeoutServer:    ms(p.ConnectTimeoutServer, 3000),
-		ConnectTimeoutServerMax: ms(p.ConnectTimeoutServerMax, 10_000),
+		ConnectTimeoutServer:    milliseconds(or(p.ConnectTimeoutServer, 3000)),
+		ConnectTimeoutServerMax: milliseconds(or(p.ConnectTimeoutServerMax, 10_000)),
 		ConnectRetriesOnFailure: or(p.ConnectRetriesOnFailure, 10),
 		ServerVersion:           or(p.ServerVersion, "8.0.30"),
 		LockOnHostgroup:         or(p.SetQueryLockOnHostgroup, 1) == 1,
 	}
 }
+
+func buildDigestOptions(p *configv1.Settings) digest.Options {
+	o := digest.DefaultOptions()
+	o.MaxQueryLength = int(or(p.QueryDigestsMaxQueryLength, 65_000))
+	o.MaxDigestLength = int(or(p.QueryDigestsMaxDigestLength, 2048))
+	o.GroupingLimit = int(or(p.QueryDigestsGroupingLimit, 3))
+	o.GroupsGroupingLimit = int(or(p.QueryDigestsGroupsGroupingLimit, 10))
+	o.Lowercase = p.GetQueryDigestsLowercase()
+	o.ReplaceNull = p.GetQueryDigestsReplaceNull()
+	o.NoDigits = p.GetQueryDigestsNoDigits()
+	o.KeepComment = p.GetQueryDigestsKeepComment()
+	return o
+}
+
+func milliseconds(n uint32) time.Duration { return time.Duration(n) * time.Millisecond }
 
 func or[T any](p *T, otherwise T) T {
 	if p == nil {

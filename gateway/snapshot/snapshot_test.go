@@ -36,19 +36,19 @@ func TestBuildDefaults(t *testing.T) {
 
 func TestBuild(t *testing.T) {
 	s := build(&configv1.WatchGatewayConfigResponse{
-		Users: &configv1.UserList{Users: []*configv1.User{{Username: "a"}, {Username: "b", Active: proto.Bool(false)}, {Username: "c", Active: proto.Bool(true)}}},
+		Users: &configv1.UserList{Users: []*configv1.User{{Username: "a"}, {Username: "b", Active: new(false)}, {Username: "c", Active: new(true)}}},
 		Servers: &configv1.ServerList{
 			Hostgroups: []*configv1.Hostgroup{{HostgroupId: 1, MaxNumOnlineServers: proto.Uint32(2)}, {HostgroupId: 9, MaxNumOnlineServers: proto.Uint32(2)}},
 			Servers: []*configv1.Server{
 				{HostgroupId: 1, Hostname: "2001:db8::1", Port: proto.Uint32(3307), Weight: proto.Int64(0), MaxConnections: proto.Int64(0), MaxReplicationLag: proto.Int64(7), MaxLatencyMs: proto.Int64(5)},
-				{HostgroupId: 1, Hostname: "/run/mysqld.sock", Port: proto.Uint32(0), Status: proto.String("OFFLINE_SOFT")},
-				{HostgroupId: 2, Hostname: "h", Status: proto.String("HALF_ALIVE")},
-				{HostgroupId: 2, Hostname: "i", Status: proto.String("SHUNNED")},
+				{HostgroupId: 1, Hostname: "/run/mysqld.sock", Port: proto.Uint32(0), Status: new("OFFLINE_SOFT")},
+				{HostgroupId: 2, Hostname: "h", Status: new("HALF_ALIVE")},
+				{HostgroupId: 2, Hostname: "i", Status: new("SHUNNED")},
 			},
 		},
 		Settings: &configv1.Settings{
-			QueryDigests: proto.Bool(false), QueryDigestsNoDigits: proto.Bool(true), QueryDigestsGroupingLimit: proto.Uint32(9),
-			DefaultQueryDelay: proto.Uint32(20), DefaultQueryTimeout: proto.Uint32(0), SetQueryLockOnHostgroup: proto.Uint32(0), ServerVersion: proto.String("5.7.1"),
+			QueryDigests: new(false), QueryDigestsNoDigits: new(true), QueryDigestsGroupingLimit: proto.Uint32(9),
+			DefaultQueryDelay: proto.Uint32(20), DefaultQueryTimeout: proto.Uint32(0), SetQueryLockOnHostgroup: proto.Uint32(0), ServerVersion: new("5.7.1"),
 		},
 	})
 	if s.User("a") == nil || s.User("b") != nil || s.User("c") == nil || s.User("d") != nil {
