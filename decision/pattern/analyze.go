@@ -49,8 +49,6 @@ func analyze(n *node, copies int) {
 		for _, sub := range n.subs {
 			n.cost += sub.cost
 		}
-	case kindFail:
-		n.shortest = endless
 	case kindEmpty, kindBackref, kindAssert, kindKeep:
 		n.shortest = 0
 	}
@@ -72,7 +70,7 @@ func (n *node) writtenOut(limit int) bool {
 // width gives the length of all matches of n, if they have the same one.
 func width(n *node) (length int, fixed bool) {
 	switch n.kind {
-	case kindEmpty, kindLook, kindAssert, kindKeep, kindFail:
+	case kindEmpty, kindLook, kindAssert, kindKeep:
 		return 0, true
 	case kindSet:
 		return 1, true
@@ -165,8 +163,6 @@ func firstBytes(n *node) (first byteSet, empty bool) {
 		return firstBytes(n.subs[0])
 	case kindBackref:
 		return negated(byteSet{}), true
-	case kindFail:
-		return byteSet{}, false
 	case kindEmpty, kindLook, kindAssert, kindKeep:
 	}
 	return byteSet{}, true
@@ -206,7 +202,7 @@ func anchored(n *node) bool {
 		return n.min > 0 && anchored(n.subs[0])
 	case kindCapture, kindAtomic:
 		return anchored(n.subs[0])
-	case kindEmpty, kindSet, kindLook, kindBackref, kindCondGroup, kindCondLook, kindKeep, kindFail:
+	case kindEmpty, kindSet, kindLook, kindBackref, kindCondGroup, kindCondLook, kindKeep:
 	}
 	return false
 }

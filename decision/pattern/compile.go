@@ -107,8 +107,6 @@ func (a *assembler) emit(n *node) {
 			a.keep = a.register(1)
 		}
 		a.add(instruction{op: opKeep, n: a.keep})
-	case kindFail:
-		a.add(instruction{op: opFail})
 	}
 }
 

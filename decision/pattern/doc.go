@@ -8,7 +8,7 @@
 //	parse*.go    the expression to a small tree of byte sets (tree.go, set.go)
 //	analyze.go   what the tree tells: shortest match, fixed widths, first bytes
 //	compile*.go  the tree to a program (program.go)
-//	exec.go      runs a program over a text (machine.go holds its state, memo.go keeps it linear)
+//	exec*.go     runs a program over a text (machine.go holds its state, memo.go keeps it linear)
 //	replace.go   replace_pattern and PCRE's rules for empty matches
 //
 // The engine tries alternatives in PCRE's order, so captures are PCRE's. It counts its steps and never looks at a clock:

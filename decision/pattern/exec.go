@@ -104,8 +104,6 @@ func (m *machine) run(place int) (int, error) {
 				return place, nil
 			}
 			ok = false
-		case opFail:
-			ok = false
 		case opByte:
 			if ok = place < len(text) && text[place] == in.b; ok {
 				place++

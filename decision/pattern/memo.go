@@ -6,14 +6,14 @@ package pattern
 // a search linear in the text. It is switched on when a search takes many steps.
 type memo struct {
 	on   bool
-	tell int // bits of one row: one for each place, the end included
+	row  int // bits of one row: one for each place, the end included
 	bits []uint64
 }
 
 // start switches the memo on and tells whether it is small enough.
 func (t *memo) start(rows, length int) bool {
-	t.tell = length + 1
-	words := rows*t.tell/64 + 1
+	t.row = length + 1
+	words := rows*t.row/64 + 1
 	if words > maxMemoSize {
 		return false
 	}
@@ -37,7 +37,7 @@ func (t *memo) release() {
 
 // seen remembers the place and tells whether it was there already.
 func (t *memo) seen(row, place int) bool {
-	i := row*t.tell + place
+	i := row*t.row + place
 	word, bit := &t.bits[i/64], uint64(1)<<(i%64)
 	if *word&bit != 0 {
 		return true

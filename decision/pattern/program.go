@@ -5,7 +5,6 @@ type opcode uint8
 
 const (
 	opMatch      opcode = iota
-	opFail              // go back
 	opByte              // one byte equal to b
 	opSet               // one byte in set
 	opString            // the bytes of text

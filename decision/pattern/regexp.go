@@ -2,7 +2,6 @@ package pattern
 
 // Regexp is a compiled expression. It never changes and may be used by many goroutines at once.
 type Regexp struct {
-	expr   string
 	groups int
 	prog   *program
 }
@@ -20,11 +19,8 @@ func Compile(expr string, caseless bool) (*Regexp, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Regexp{expr: expr, groups: groups, prog: assemble(root, groups)}, nil
+	return &Regexp{groups: groups, prog: assemble(root, groups)}, nil
 }
-
-// String gives the expression as it was written.
-func (r *Regexp) String() string { return r.expr }
 
 // Groups gives the number of capture groups.
 func (r *Regexp) Groups() int { return r.groups }
@@ -41,8 +37,8 @@ func (r *Regexp) Match(text []byte) bool {
 }
 
 // MatchErr tells whether the expression matches anywhere in the text, or gives ErrTooComplex when it ran out of its
-// bound: ten million steps and 16 for each byte of the text. An expression that is not Backtracking does so
-// only on texts of many megabytes, and rarely.
+// bound: ten million steps and 16 for each byte of the text. An expression that is not Backtracking has a far
+// higher bound, in proportion to the text, and reaches it only on texts of megabytes, if at all.
 func (r *Regexp) MatchErr(text []byte) (bool, error) {
 	m := borrow(r.prog, text, false)
 	defer m.release()

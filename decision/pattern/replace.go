@@ -60,8 +60,8 @@ func ParseReplacement(s string, groups int) (*Replacement, error) {
 // whether there was any. A group that took no part is empty. The replacement must be parsed for r.
 //
 // Empty matches are found as by PCRE's C++ interface, which ProxySQL uses: an empty match may follow directly on
-// another match, and after an empty one a longer one is tried at the same place. If the expression runs out of its bound, or the
-// text would grow by more than 64 MiB, nothing is replaced.
+// another match, and after an empty one a longer one is tried at the same place. If the searches together run out of
+// their bound, or the text would grow by more than 64 MiB, nothing is replaced.
 func (r *Regexp) Replace(dst, text []byte, rep *Replacement, global bool) (out []byte, changed bool) {
 	m := borrow(r.prog, text, true)
 	defer m.release()

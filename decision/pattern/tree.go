@@ -17,7 +17,6 @@ const (
 	kindCondLook       // subs[1] if subs[0], a kindLook, holds, else subs[2]
 	kindAssert         // a place, by assertion
 	kindKeep           // \K: the match begins here
-	kindFail           // matches nothing
 )
 
 // assertion is a place in the text.

@@ -49,7 +49,9 @@ func testClients(t *testing.T, d *databases) {
 	for _, c := range clients {
 		t.Run(c.name, func(t *testing.T) {
 			c.need(t)
+			d.clean(t)
 			direct := runScript(t, c, d.primary.Addr)
+			d.clean(t)
 			reads := replicaReads(t, f.gateway)
 			through := runScript(t, c, f.gateway.address)
 			compare(t, direct, through)
@@ -137,9 +139,9 @@ func mariadbScript(t *testing.T, host, port string) string {
 	}
 	value := strings.Repeat("0123456789abcdef", large/16)
 	stdin := strings.Replace(string(text), "LARGE", value, 1)
-	out := script(t, []byte(stdin), "mariadb", append([]string{"--force", "--table", "--column-type-info", "--show-warnings", "-v", "-v"}, options...)...)
+	out := script(t, []byte(stdin), "mariadb", append(options, "--force", "--table", "--column-type-info", "--show-warnings", "-v", "-v")...)
 	out = strings.ReplaceAll(out, value, "LARGE")
-	big := script(t, nil, "mariadb", append([]string{"--batch", "--skip-column-names", "--execute=SELECT data FROM cli_large"}, options...)...)
+	big := script(t, nil, "mariadb", append(options, "--batch", "--skip-column-names", "--execute=SELECT data FROM cli_large")...)
 	if strings.TrimSpace(big) != value {
 		t.Errorf("the large value at port %s comes back otherwise, with %d bytes", port, len(big))
 	}

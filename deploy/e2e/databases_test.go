@@ -73,6 +73,14 @@ func (d *databases) sync(t *testing.T) {
 	}
 }
 
+// clean drops what the scripts of clients leave behind.
+func (d *databases) clean(t *testing.T) {
+	t.Helper()
+	d.primary.Exec(t,
+		"DROP TABLE IF EXISTS e2e.cli, e2e.cli_large, e2e.cli_load, e2e.go_script, e2e.py, e2e.py_load, e2e.node, e2e.node_load",
+		"DROP PROCEDURE IF EXISTS e2e.cli_signal", "DROP PROCEDURE IF EXISTS e2e.cli_results")
+}
+
 // split is the configuration of the read/write split, with the hostgroup that reads go to: 20 is the replica.
 func (d *databases) split(t *testing.T, reads int) string {
 	t.Helper()

@@ -731,7 +731,7 @@ func liveChangeUser(t *testing.T, f *fleet) {
 			t.Fatalf("%+v, %v", request, err)
 		}
 		answer, _ := mysql.ClearSecret(password).NativeAnswer(request.Salt)
-		if _, err := r.nc.Write(append([]byte{byte(len(answer)), 0, 0, 3}, answer...)); err != nil {
+		if _, err := r.nc.Write(append([]byte{byte(len(answer)), 0, 0, 2}, answer...)); err != nil {
 			t.Fatal(err)
 		}
 	}
