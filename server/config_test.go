@@ -52,7 +52,7 @@ func TestBadSettings(t *testing.T) {
 		"no CA in file":          {[]string{"serve", "--store", "etcd", "--etcd-endpoints", "x:1", "--etcd-ca", write("ca", "x")}, nil, "holds no PEM certificate"},
 		"no settings file":       {[]string{"serve", "--settings", filepath.Join(dir, "absent")}, nil, "flag --settings"},
 		"unknown setting":        {[]string{"serve", "--settings", write("unknown.yaml", "colour: red\n")}, nil, `there is no setting "colour"`},
-		"bad setting":            {[]string{"serve", "--settings", write("bad.yaml", "listen: {a: b}\n")}, nil, "listen: map[a:b] is neither"},
+		"bad setting":            {[]string{"serve", "--settings", write("bad.yaml", "listen: {a: b}\n")}, nil, "listen: map[a:b] is neither a text"},
 		"data dir":               {[]string{"serve"}, nil, "make data directory"},
 		"data dir of the store":  {[]string{"store"}, []string{"POINTSMAN_LISTEN=x"}, "make data directory"},
 	}

@@ -144,6 +144,8 @@ func flagValue(v any) (string, error) {
 	switch v := v.(type) {
 	case string:
 		return v, nil
+	case bool, int64, float64:
+		return fmt.Sprint(v), nil
 	case []any:
 		items := make([]string, len(v))
 		for i, item := range v {
@@ -155,5 +157,5 @@ func flagValue(v any) (string, error) {
 		}
 		return strings.Join(items, ","), nil
 	}
-	return "", fmt.Errorf("%v is neither a text nor a list of texts", v)
+	return "", fmt.Errorf("%v is neither a text, a number, true or false, nor a list of texts", v)
 }

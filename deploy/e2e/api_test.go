@@ -8,14 +8,14 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 )
 
 // TestGrpcurl calls the API as people do who have no proto files.
 func TestGrpcurl(t *testing.T) {
-	if err := goTool("build", "-modfile=tools.mod", "-o", filepath.Join(bin, "grpcurl"), "github.com/fullstorydev/grpcurl/cmd/grpcurl"); err != nil {
-		t.Fatal(err)
-	}
+	t.Parallel()
+	buildGrpcurl(t)
 	p := newPointsman(t)
 	call := func(method, request string) (reply map[string]any, refusal string) {
 		t.Helper()
@@ -89,8 +89,54 @@ func TestGrpcurl(t *testing.T) {
 	wantRefusal(publishMethod, `{"config": {}, "expected_generation": "7"}`, "FailedPrecondition", "GENERATION_CONFLICT")
 }
 
+var grpcurl sync.Once
+
+// buildGrpcurl puts the project's grpcurl in bin.
+func buildGrpcurl(t *testing.T) {
+	t.Helper()
+	grpcurl.Do(func() {
+		if err := goTool("build", "-modfile=tools.mod", "-o", filepath.Join(bin, "grpcurl"), "github.com/fullstorydev/grpcurl/cmd/grpcurl"); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+// TestReadme runs the README's calls of grpcurl as they stand there, on a server with the quick start's configuration.
+func TestReadme(t *testing.T) {
+	t.Parallel()
+	const (
+		tool    = "go tool -modfile=tools.mod grpcurl"
+		address = "127.0.0.1:7080"
+	)
+	text, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var calls []string
+	for line := range strings.Lines(strings.ReplaceAll(string(text), "\\\n", " ")) {
+		if strings.HasPrefix(line, tool) {
+			calls = append(calls, line)
+		}
+	}
+	for _, method := range []string{"RouteStatement", "SelectServer", "PublishConfig"} {
+		if !slices.ContainsFunc(calls, func(call string) bool { return strings.Contains(call, "Service/"+method) }) {
+			t.Errorf("the README has no call of %s", method)
+		}
+	}
+	buildGrpcurl(t)
+	p := newPointsman(t)
+	p.publish(t, filepath.Join("..", "quickstart", "split.yaml"))
+	for _, call := range calls {
+		call = strings.NewReplacer(tool, filepath.Join(bin, "grpcurl"), address, p.address).Replace(call)
+		if stdout, stderr, code := run(t, nil, "bash", "-c", call); code != 0 || !strings.Contains(stdout, `"generation": "`) {
+			t.Errorf("%sexit status %d\n%s%s", call, code, stdout, stderr)
+		}
+	}
+}
+
 // TestMistakes publishes a configuration with ten mistakes: all are told at once, and the generation in force stays.
 func TestMistakes(t *testing.T) {
+	t.Parallel()
 	p := newPointsman(t)
 	good := filepath.Join("testdata", "good.yaml")
 	p.publish(t, good)
@@ -141,7 +187,7 @@ func TestMistakes(t *testing.T) {
 			}
 		}
 	}
-	if got := p.route(t, appUser, schema, "SELECT 1"); got != before {
+	if got := p.route(t, schema, "SELECT 1"); got != before {
 		t.Errorf("decision afterwards: %s, want %s", got, before)
 	}
 	if got := p.publish(t, good, "--expected-generation", "1"); got != 2 {
@@ -151,6 +197,7 @@ func TestMistakes(t *testing.T) {
 
 // TestFastRoutes publishes more than one request to etcd may hold.
 func TestFastRoutes(t *testing.T) {
+	t.Parallel()
 	const n = 100_000
 	type route struct {
 		Username    string `json:"username"`
@@ -183,7 +230,7 @@ func TestFastRoutes(t *testing.T) {
 		"tenant_099999": "generation 1, hostgroup 999, REASON_FAST_ROUTE",
 		"tenant_100000": "generation 1, hostgroup 7, REASON_DEFAULT_HOSTGROUP",
 	} {
-		if got := p.route(t, appUser, schema, "UPDATE t SET a = 1"); got != want {
+		if got := p.route(t, schema, "UPDATE t SET a = 1"); got != want {
 			t.Errorf("schema %s: %s, want %s", schema, got, want)
 		}
 	}
@@ -191,13 +238,14 @@ func TestFastRoutes(t *testing.T) {
 	p.kill(t)
 	p.start(t)
 	p.awaitHealth(t, "")
-	if got, want := p.route(t, appUser, "tenant_064321", "UPDATE t SET a = 1"), "generation 1, hostgroup 321, REASON_FAST_ROUTE"; got != want {
+	if got, want := p.route(t, "tenant_064321", "UPDATE t SET a = 1"), "generation 1, hostgroup 321, REASON_FAST_ROUTE"; got != want {
 		t.Errorf("after a restart: %s, want %s", got, want)
 	}
 }
 
 // TestEtcd keeps generations in an etcd of someone else, which two servers share.
 func TestEtcd(t *testing.T) {
+	t.Parallel()
 	if err := goTool("build", "-o", filepath.Join(bin, "etcd"), "go.etcd.io/etcd/server/v3"); err != nil {
 		t.Fatal(err)
 	}
@@ -214,7 +262,7 @@ func TestEtcd(t *testing.T) {
 	const want = "generation 1, hostgroup 20, REASON_RULE"
 	for _, p := range []*pointsman{a, b} {
 		p.awaitHealth(t, "")
-		if got := p.route(t, appUser, schema, "SELECT 1"); got != want {
+		if got := p.route(t, schema, "SELECT 1"); got != want {
 			t.Errorf("decision: %s, want %s", got, want)
 		}
 		if pids := children(t, p.pid()); len(pids) != 0 {
@@ -227,7 +275,7 @@ func TestEtcd(t *testing.T) {
 	}
 	b.start(t, flags...)
 	eventually(t, "the other server follows", patience, func() (bool, string) {
-		got := b.route(t, appUser, schema, "SELECT 1")
+		got := b.route(t, schema, "SELECT 1")
 		return got == strings.Replace(want, "1", "2", 1), got
 	})
 }

@@ -130,9 +130,9 @@ func (tr *traffic) goOn(t *testing.T, statements int64) {
 }
 
 // read waits until all sessions read from a server.
-func (tr *traffic) read(t *testing.T, want int64, limit time.Duration) {
+func (tr *traffic) read(t *testing.T, want int64) {
 	t.Helper()
-	eventually(t, fmt.Sprintf("all sessions read from server %d", want), limit, func() (bool, string) {
+	eventually(t, fmt.Sprintf("all sessions read from server %d", want), patience, func() (bool, string) {
 		tr.check(t)
 		for i, s := range tr.sessions {
 			if got := s.lastRead.Load(); got != want {
@@ -143,19 +143,19 @@ func (tr *traffic) read(t *testing.T, want int64, limit time.Duration) {
 	})
 }
 
-// testServerKilled: without the decision server no session is lost; when it is back, its generations are followed.
-func testServerKilled(t *testing.T, d *databases) {
+// TestServerKilled: without the decision server no session is lost; when it is back, its generations are followed.
+func (d *databases) TestServerKilled(t *testing.T) {
 	f := newFleet(t, d)
 	idle := f.session(t)
 	wantServer(t, idle, 2, "SELECT @@server_id")
 	tr := f.startTraffic(t, 50)
 	tr.goOn(t, 12)
-	tr.read(t, 2, patience)
+	tr.read(t, 2)
 
 	store := f.server.store(t)
 	f.server.kill(t)
 	tr.goOn(t, 80)
-	tr.read(t, 2, patience) // As decided before.
+	tr.read(t, 2) // As decided before.
 	eventually(t, "the gateway sees that the decision server is gone", patience, func() (bool, string) {
 		up := f.gateway.metric(t, "pointsman_gateway_decision_connected")
 		return up == 0, fmt.Sprint("pointsman_gateway_decision_connected ", up)
@@ -173,20 +173,20 @@ func testServerKilled(t *testing.T, d *databases) {
 	if got := f.server.publish(t, d.split(t, 10)); got != 2 {
 		t.Errorf("publish after the restart: generation %d, want 2", got)
 	}
-	tr.read(t, 1, patience)
+	tr.read(t, 1)
 	f.server.publish(t, d.split(t, 20))
-	tr.read(t, 2, followTime()+10*trafficPause)
+	tr.read(t, 2)
 	wantServer(t, idle, 2, "SELECT @@server_id")
 	tr.goOn(t, 10)
 	tr.end()
 	tr.check(t)
 }
 
-// testStoreKilled: decisions need no store, and it comes back. A server that finds none at its start has its copy.
-func testStoreKilled(t *testing.T, d *databases) {
+// TestStoreKilled: decisions need no store, and it comes back. A server that finds none at its start has its copy.
+func (d *databases) TestStoreKilled(t *testing.T) {
 	f := newFleet(t, d)
 	const decided = "generation 1, hostgroup 20, REASON_RULE"
-	route := func() string { return f.server.route(t, appUser, schema, "SELECT 1") }
+	route := func() string { return f.server.route(t, schema, "SELECT 1") }
 	if got := route(); got != decided {
 		t.Fatalf("decision: %s, want %s", got, decided)
 	}
@@ -208,7 +208,7 @@ func testStoreKilled(t *testing.T, d *databases) {
 		stdout, stderr, code := f.server.ctl(t, "publish", d.split(t, 10), "--expected-generation", "1")
 		return code == 0, stdout + stderr
 	})
-	tr.read(t, 1, patience)
+	tr.read(t, 1)
 	tr.goOn(t, 2)
 
 	f.server.stop(t)
@@ -227,8 +227,8 @@ func testStoreKilled(t *testing.T, d *databases) {
 	tr.check(t)
 }
 
-// testGatewayAlone: a gateway that finds no decision server at its start has the users and servers of before.
-func testGatewayAlone(t *testing.T, d *databases) {
+// TestGatewayAlone: a gateway that finds no decision server at its start has the users and servers of before.
+func (d *databases) TestGatewayAlone(t *testing.T) {
 	f := newFleet(t, d)
 	wantServer(t, f.session(t), 2, "SELECT @@server_id")
 	f.server.kill(t)
@@ -251,8 +251,8 @@ func testGatewayAlone(t *testing.T, d *databases) {
 	})
 }
 
-// testStop: SIGTERM ends the programs in good order; a transaction may end before.
-func testStop(t *testing.T, d *databases) {
+// TestStop: SIGTERM ends the programs in good order; a transaction may end before.
+func (d *databases) TestStop(t *testing.T) {
 	f := newFleet(t, d)
 	idle, busy := f.session(t), f.session(t)
 	wantServer(t, idle, 2, "SELECT @@server_id")

@@ -31,7 +31,7 @@ type process struct {
 func start(tb testing.TB, name string, args ...string) *process {
 	tb.Helper()
 	p := &process{name: name, log: &logBuffer{}, ended: make(chan struct{})}
-	p.cmd = exec.Command(filepath.Join(bin, name), args...) //nolint:gosec,noctx // Built above; the cleanup ends it.
+	p.cmd = exec.Command(filepath.Join(bin, name), args...) //nolint:noctx // Built above; the cleanup ends it.
 	p.cmd.Env = environment()
 	p.cmd.Stdout, p.cmd.Stderr = p.log, p.log
 	p.cmd.WaitDelay = patience // A child of a killed process may hold the log open.
@@ -123,7 +123,7 @@ func children(tb testing.TB, parent int) []int {
 	}
 	var pids []int
 	for _, path := range stats {
-		text, err := os.ReadFile(path) //nolint:gosec // As globbed.
+		text, err := os.ReadFile(path)
 		if err != nil {
 			continue // It has ended meanwhile.
 		}
@@ -155,7 +155,7 @@ func run(tb testing.TB, stdin []byte, name string, args ...string) (stdout, stde
 	}
 	ctx, cancel := context.WithTimeout(tb.Context(), patience)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, name, args...) //nolint:gosec // What tests say.
+	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Env = environment()
 	cmd.Stdin = bytes.NewReader(stdin)
 	var out, errOut bytes.Buffer

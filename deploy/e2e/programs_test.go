@@ -116,10 +116,10 @@ func (d decision) String() string {
 	return fmt.Sprintf("generation %s, hostgroup %s, %s", d.Generation, hostgroup, d.Reason)
 }
 
-// route asks the server about a statement. A refusal is a decision in words.
-func (p *pointsman) route(tb testing.TB, user, schema, statement string) string {
+// route asks the server about a statement of app. A refusal is a decision in words.
+func (p *pointsman) route(tb testing.TB, schema, statement string) string {
 	tb.Helper()
-	stdout, stderr, code := p.ctl(tb, "route", "-o", "json", "--user", user, "--schema", schema, statement)
+	stdout, stderr, code := p.ctl(tb, "route", "-o", "json", "--user", appUser, "--schema", schema, statement)
 	if code != 0 {
 		return stderr
 	}

@@ -6,17 +6,23 @@ import "testing"
 func TestDatabases(t *testing.T) {
 	d := startDatabases(t)
 	for _, tt := range []struct {
-		name string
-		run  func(*testing.T, *databases)
+		name  string
+		run   func(*testing.T)
+		alone bool // It looks at how soon something happens.
 	}{
-		{"Split", testSplit},
-		{"Follow", testFollow},
-		{"Clients", testClients},
-		{"ServerKilled", testServerKilled},
-		{"StoreKilled", testStoreKilled},
-		{"GatewayAlone", testGatewayAlone},
-		{"Stop", testStop},
+		{"Split", d.TestSplit, true},
+		{"Follow", d.TestFollow, true},
+		{"Clients", d.TestClients, false},
+		{"ServerKilled", d.TestServerKilled, false},
+		{"StoreKilled", d.TestStoreKilled, false},
+		{"GatewayAlone", d.TestGatewayAlone, false},
+		{"Stop", d.TestStop, false},
 	} {
-		t.Run(tt.name, func(t *testing.T) { tt.run(t, d) })
+		t.Run(tt.name, func(t *testing.T) {
+			if !tt.alone {
+				t.Parallel()
+			}
+			tt.run(t)
+		})
 	}
 }

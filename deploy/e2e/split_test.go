@@ -19,8 +19,8 @@ func followTime() time.Duration {
 	return time.Second
 }
 
-// testSplit: reads on the replica, writes and locking reads on the primary, a transaction on one server.
-func testSplit(t *testing.T, d *databases) {
+// TestSplit: reads on the replica, writes and locking reads on the primary, a transaction on one server.
+func (d *databases) TestSplit(t *testing.T) {
 	f := newFleet(t, d)
 	conn := f.session(t)
 	wantServer(t, conn, 2, "SELECT @@server_id")
@@ -76,8 +76,8 @@ func testSplit(t *testing.T, d *databases) {
 	wantServer(t, conn, 2, "SELECT @@server_id")
 }
 
-// testFollow: connected sessions follow publications and rollbacks; nobody publishes over another one unawares.
-func testFollow(t *testing.T, d *databases) {
+// TestFollow: connected sessions follow publications and rollbacks; nobody publishes over another one unawares.
+func (d *databases) TestFollow(t *testing.T) {
 	f := newFleet(t, d)
 	const read, prepared = "SELECT @@server_id", "SELECT @@server_id FROM one WHERE id = ?"
 	text, binary := f.session(t), f.session(t)

@@ -106,7 +106,8 @@ func (bs *backends) drop(b *backend) {
 	_ = b.Close() // it is given up in any case
 }
 
-// draw picks a server of the hostgroup that was not tried yet, -1 when none is eligible.
+// draw picks a server of the hostgroup that was not tried yet, -1 when none is eligible. Servers that could not be reached
+// just now come last.
 func (s *session) draw(hg *snapshot.Hostgroup, settings *snapshot.Settings, tried selection.Set, maxLagMS *uint32) int {
 	cands := slices.Clone(hg.Candidates)
 	for i := range cands {
@@ -122,7 +123,17 @@ func (s *session) draw(hg *snapshot.Hostgroup, settings *snapshot.Settings, trie
 	if maxLagMS != nil {
 		limits.HasMaxLag, limits.MaxLagMS = true, *maxLagMS
 	}
-	return selection.Pick(cands, &limits, rand.Uint64(), tried) //nolint:gosec // a draw of servers, no secret
+	seed := rand.Uint64() //nolint:gosec // a draw of servers, no secret
+	avoided := slices.Clone(tried)
+	for i := range hg.Servers {
+		if s.outages.last(hg.Servers[i].Addr) {
+			avoided.Add(i)
+		}
+	}
+	if i := selection.Pick(cands, &limits, seed, avoided); i >= 0 {
+		return i
+	}
+	return selection.Pick(cands, &limits, seed, tried)
 }
 
 // retryInterval is how long the session waits before it looks again for an eligible server.
@@ -170,7 +181,9 @@ func (s *session) connect(ctx context.Context, hostgroup int32, schema string, m
 			return nil, err
 		}
 		s.Metrics.connectFailures.WithLabelValues(hg.Servers[i].Addr).Inc()
-		s.log.Warn("server not reached", "hostgroup", hostgroup, "server", hg.Servers[i].Addr, "error", err)
+		if s.outages.begin(hg.Servers[i].Addr) {
+			s.Log.Warn("server not reached", "hostgroup", hostgroup, "server", hg.Servers[i].Addr, "error", err)
+		}
 		last = err
 		tries++
 	}
@@ -205,6 +218,7 @@ func (s *session) toServer(ctx context.Context, hg *snapshot.Hostgroup, i int, s
 		s.counts.release(key)
 		return nil, err
 	}
+	s.outages.end(key.addr)
 	if s.version.Load() == nil {
 		s.version.CompareAndSwap(nil, &b.ServerVersion)
 	}

@@ -20,6 +20,7 @@ const (
 	codeNoThread        uint16 = 1094
 	codeKillDenied      uint16 = 1095
 	codeUserLimit       uint16 = 1203
+	codeNotPreparable   uint16 = 1295
 	codeStatementLimit  uint16 = 1461
 )
 
@@ -38,6 +39,7 @@ type Gateway struct {
 	lastID  atomic.Uint32
 	version atomic.Pointer[string] // of the first server that was logged in to
 	counts  counts
+	outages outages
 
 	mu       sync.Mutex
 	clients  int  // with those that are logging in
@@ -51,6 +53,7 @@ func (g *Gateway) Init() {
 	g.sessions = map[uint32]*session{}
 	g.perUser = map[string]uint32{}
 	g.counts.init()
+	g.outages.init()
 	g.lastID.Store(1 << 30) // far from the servers' own ids, so that KILL can tell them apart
 }
 

@@ -206,6 +206,17 @@ func liveNotPersistent(t *testing.T, f *fleet) {
 	c.expect(t, "SELECT COUNT(*) FROM t", "0")
 	c.exec(t, "ROLLBACK")
 	other.expect(t, "SELECT COUNT(*) FROM t FOR UPDATE", "2")
+	commit, err := c.PrepareContext(t.Context(), "COMMIT")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer commit.Close()
+	c.exec(t, "INSERT INTO t (s) VALUES ('w')")
+	c.expect(t, "SELECT COUNT(*) FROM t", "0")
+	if _, err := commit.ExecContext(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	other.expect(t, "SELECT COUNT(*) FROM t FOR UPDATE", "3")
 }
 
 func liveVariables(t *testing.T, f *fleet) {
@@ -477,6 +488,26 @@ func livePrepared(t *testing.T, f *fleet) {
 	expect("d", "2d")
 	c.exec(t, "SET @x = 1")
 	expect("e", "1e")
+
+	// Names of a statement that moves are looked up where they were.
+	c = connect(t, g.open(t, "app", ""))
+	unqualified, err := c.PrepareContext(t.Context(), "SELECT CONCAT(COUNT(*), ' on ', @@server_id) FROM n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unqualified.Close()
+	c.exec(t, "USE other", "BEGIN")
+	for _, want := range []string{"5 on 1", "5 on 2"} {
+		var got string
+		if err := unqualified.QueryRowContext(t.Context()).Scan(&got); err != nil || got != want {
+			t.Errorf("%s (%v), want %s", got, err, want)
+		}
+		c.expect(t, "SELECT DATABASE()", "other")
+		c.exec(t, "COMMIT")
+	}
+	if _, err := c.PrepareContext(t.Context(), "KILL 1"); err == nil || !strings.Contains(err.Error(), "1295") {
+		t.Errorf("KILL prepared: %v", err)
+	}
 
 	c = connect(t, g.open(t, "app", ""))
 	insert, err := c.PrepareContext(t.Context(), "INSERT INTO t (s) VALUES (?)")
@@ -1096,7 +1127,7 @@ func liveDrain(t *testing.T, f *fleet) {
 	idle.query(t, whoRead)
 	open.exec(t, "BEGIN")
 	busy.send(t, mysql.ComQuery, []byte("SELECT SLEEP(0.2)")...)
-	eventually(t, "statement runs", func() bool { return len(g.running()) == 1 })
+	g.awaitRunning(t, busy)
 	g.Drain()
 	idle.expectEnd(t)
 	busy.readRows(t)
@@ -1112,16 +1143,17 @@ func liveDrain(t *testing.T, f *fleet) {
 	eventually(t, "sessions ended", func() bool { return g.Sessions() == 0 })
 }
 
-// running gives the sessions that wait for a server.
-func (g *testGateway) running() (ids []uint32) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	for id, s := range g.sessions {
-		if _, b, _ := s.current(); b != nil {
-			ids = append(ids, id)
+// awaitRunning waits until a session waits for a server.
+func (g *testGateway) awaitRunning(t *testing.T, r *raw) {
+	t.Helper()
+	eventually(t, "statement runs", func() bool {
+		s := g.find(r.ThreadID)
+		if s == nil {
+			return false
 		}
-	}
-	return ids
+		_, b, _ := s.current()
+		return b != nil
+	})
 }
 
 func liveMaxConnections(t *testing.T, f *fleet) {
@@ -1232,7 +1264,7 @@ func liveServerDies(t *testing.T, f *fleet) {
 	write := g.dial(t, "app", "shop")
 	f.primary.Exec(t, "CREATE TABLE IF NOT EXISTS shop.w (a INT)", "DELETE FROM shop.w")
 	write.send(t, mysql.ComQuery, []byte("INSERT INTO w SELECT SLEEP(100)")...)
-	eventually(t, "write runs", func() bool { return len(g.running()) == 1 })
+	g.awaitRunning(t, write)
 	f.primary.Kill(t)
 	write.readError(t, 1158)
 	write.expectEnd(t)
@@ -1279,7 +1311,12 @@ func TestLiveReadIsSentAgain(t *testing.T) {
 			r.err = c.QueryRowContext(t.Context(), tt.query).Scan(&r.value)
 			done <- r
 		}()
-		eventually(t, "read waits", func() bool { return len(g.running()) == 1 })
+		eventually(t, "read waits", func() bool {
+			var n int
+			err := locker.QueryRowContext(t.Context(),
+				"SELECT COUNT(*) FROM information_schema.processlist WHERE user = 'app' AND state LIKE 'Waiting for table%'").Scan(&n)
+			return err == nil && n == 1
+		})
 		on.Kill(t)
 		_ = locker.Close()
 		r := <-done

@@ -8,7 +8,9 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
+	"github.com/pointsman/pointsman/decision/selection"
 	"github.com/pointsman/pointsman/gateway/mysql"
+	"github.com/pointsman/pointsman/gateway/snapshot"
 	configv1 "github.com/pointsman/pointsman/proto/pointsman/config/v1"
 )
 
@@ -113,6 +115,39 @@ func TestNoServerReached(t *testing.T) {
 			r.send(t, mysql.ComPing)
 			r.readOK(t)
 		})
+	}
+}
+
+// TestOutage has a hostgroup of two servers, one of which never answers: only the first session waits for it.
+func TestOutage(t *testing.T) {
+	var o outages
+	o.init()
+	if o.last("a:1") || !o.begin("a:1") || o.begin("a:1") || !o.last("a:1") || o.last("b:1") {
+		t.Error("outage not kept")
+	}
+	o.end("a:1")
+	if o.last("a:1") || !o.begin("a:1") {
+		t.Error("outage has no end")
+	}
+	g := startGateway(t, gatewayOptions{})
+	s := &session{Gateway: g.Gateway}
+	hg := &snapshot.Hostgroup{
+		ID: writer, MaxNumOnlineServers: 10, Servers: []snapshot.Server{{Addr: "a:1"}, {Addr: "b:1"}},
+		Candidates: []selection.Candidate{
+			{Weight: 1, MaxConnections: 9, Status: selection.Online}, {Weight: 1, MaxConnections: 9, Status: selection.Online},
+		},
+	}
+	settings := &g.Snapshots.Current().Settings
+	g.outages.begin("a:1")
+	for range 50 {
+		if i := s.draw(hg, settings, nil, nil); i != 1 {
+			t.Fatalf("server %d drawn", i)
+		}
+	}
+	var tried selection.Set
+	tried.Add(1)
+	if i := s.draw(hg, settings, tried, nil); i != 0 {
+		t.Errorf("server %d drawn, when the other was tried", i)
 	}
 }
 

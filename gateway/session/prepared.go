@@ -21,7 +21,8 @@ type prepared struct {
 type preparedStatement struct {
 	id     uint32
 	text   []byte // as the client sent it: what decisions look at
-	sent   []byte // as servers know it, rewritten perhaps
+	sent   []byte // as servers know it; nil when no rule has rewritten it
+	schema string // in which its names were looked up
 	params int
 	home   *backend // where it was prepared, or ran last
 	cursor *backend // where it has an open cursor
@@ -72,23 +73,25 @@ func (s *session) prepare(ctx context.Context, cmd *mysql.Command) error {
 			"Can't create more than max_prepared_stmt_count statements (current value: %d)", maxPrepared))
 	}
 	st := s.examine(cmd.Arg())
+	if st.kind.kill { // its id would have to be translated
+		return s.client.WriteError(mysql.NewError(codeNotPreparable, "HY000", "KILL is not supported in the prepared statement protocol"))
+	}
 	s.decide(ctx, &st, decisionv1.Command_COMMAND_PREPARE)
 	if st.answer.OkMsg == nil { // else the EXECUTE is answered so; a PREPARE has another form of answer
 		if done, err := s.obey(ctx, &st); done || err != nil {
 			return err
 		}
 	}
-	ps := &preparedStatement{text: bytes.Clone(st.text), on: map[*backend]*serverStatement{}}
-	text := rewritten(st.answer)
-	ps.sent = ps.text
-	if text != nil {
-		ps.sent = text
-		s.become(&st, text)
+	ps := &preparedStatement{
+		text: bytes.Clone(st.text), sent: rewritten(st.answer), schema: s.state.schema, on: map[*backend]*serverStatement{},
+	}
+	if ps.sent != nil {
+		s.become(&st, ps.sent)
 	}
 	s.prepared.lastID++
 	ps.id = s.prepared.lastID
 	st.prepare = ps
-	return s.run(ctx, cmd, &st, text)
+	return s.run(ctx, cmd, &st, ps.sent)
 }
 
 // preparedOn notes a statement that a server has prepared for the client.
@@ -149,7 +152,7 @@ func (s *session) execute(ctx context.Context, cmd *mysql.Command) error {
 func (s *session) examineExecute(ctx context.Context, ps *preparedStatement) statement {
 	st := s.examine(ps.text)
 	s.decide(ctx, &st, decisionv1.Command_COMMAND_EXECUTE)
-	if len(ps.sent) > 0 && &ps.sent[0] != &ps.text[0] {
+	if ps.sent != nil {
 		s.become(&st, ps.sent)
 	}
 	st.execute = ps
@@ -214,16 +217,11 @@ func (s *session) homeOf(ps *preparedStatement, hostgroup int32) *backend {
 func (s *session) prepareOn(ctx context.Context, ps *preparedStatement, b *backend, cmd *mysql.Command) ([]byte, error) {
 	on := ps.on[b]
 	if on == nil {
-		var out mysql.Outcome
-		err := b.Conn.Within(ctx, func() error {
-			var err error
-			out, err = b.Conn.Exec(mysql.ComStmtPrepare, ps.sent)
-			return err
-		})
+		id, err := s.prepareAnew(ctx, ps, b)
 		if err != nil {
 			return nil, err
 		}
-		on = &serverStatement{id: out.Prepared.ID}
+		on = &serverStatement{id: id}
 		ps.on[b] = on
 	}
 	ps.home = b
@@ -245,6 +243,29 @@ func (s *session) prepareOn(ctx context.Context, ps *preparedStatement, b *backe
 	text = append(text, 1)
 	text = append(text, ps.types...)
 	return append(text, cmd.Payload[at+1:]...), nil
+}
+
+// prepareAnew makes a statement known to another server, in the schema that was in force when the client prepared it.
+func (s *session) prepareAnew(ctx context.Context, ps *preparedStatement, b *backend) (id uint32, err error) {
+	if ps.schema != "" && ps.schema != b.schema {
+		if _, err := b.InitDB(ctx, ps.schema); err != nil {
+			return 0, err
+		}
+		b.schema = ps.schema
+	}
+	text := ps.sent
+	if text == nil {
+		text = ps.text
+	}
+	err = b.Conn.Within(ctx, func() error {
+		out, err := b.Conn.Exec(mysql.ComStmtPrepare, text)
+		id = out.Prepared.ID
+		return err
+	})
+	if err != nil {
+		return 0, err
+	}
+	return id, s.sync(ctx, b, true)
 }
 
 // boundFlag is the place of new-params-bound in an EXECUTE's payload: after command, id, flags, iterations and the

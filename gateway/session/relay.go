@@ -11,6 +11,11 @@ import (
 
 // run sends the client's current command to a server and relays the response.
 func (s *session) run(ctx context.Context, cmd *mysql.Command, st *statement, text []byte) error {
+	if st.kind.commit && st.prepare == nil {
+		if err := s.endOthers(ctx, st); err != nil {
+			return s.fail(ctx, err)
+		}
+	}
 	retries := st.settings.QueryRetriesOnFailure
 	if st.answer.Retries != nil {
 		retries = st.answer.GetRetries()

@@ -55,11 +55,6 @@ func (s *session) query(ctx context.Context, cmd *mysql.Command) error {
 	if text != nil {
 		s.become(&st, text)
 	}
-	if st.kind.commit {
-		if err := s.endOthers(ctx, &st); err != nil {
-			return s.fail(ctx, err)
-		}
-	}
 	return s.run(ctx, cmd, &st, text)
 }
 

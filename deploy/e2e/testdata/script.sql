@@ -3,7 +3,7 @@ DROP TABLE IF EXISTS cli, cli_large, cli_load;
 CREATE TABLE cli (
   id INT AUTO_INCREMENT PRIMARY KEY, tiny TINYINT UNSIGNED, big BIGINT, amount DECIMAL(20, 6), ratio DOUBLE, flt FLOAT,
   word VARCHAR(50), fixed_word CHAR(5), body TEXT, raw VARBINARY(50), bits BIT(10), kind ENUM('a', 'b'), marks SET('x', 'y', 'z'),
-  day DATE, clock TIME(6), moment DATETIME(6), stamp TIMESTAMP NULL, y YEAR, doc JSON, UNIQUE (word));
+  day DATE, clock TIME(6), moment DATETIME(6), stamp TIMESTAMP NULL, y YEAR, doc TEXT, UNIQUE (word));
 INSERT INTO cli VALUES (NULL, 255, -9223372036854775808, -12345678901234.567891, 1e300, 1.5, 'räksmörgås', 'ab', 'text',
   x'00ff275c0a', b'1000000001', 'b', 'x,z', '2024-02-29', '-838:59:59.000001', '9999-12-31 23:59:59.999999',
   '2024-02-29 12:00:00', 2155, '{"a": [1, null]}');
@@ -18,7 +18,8 @@ SELECT * FROM cli WHERE FALSE;
 SELECT id, word, at, HEX(data) FROM fixed;
 SET NAMES latin1;
 SELECT id, HEX(word), LENGTH(word), @@character_set_client, @@character_set_results, @@collation_connection FROM fixed;
-SET NAMES utf8mb4 COLLATE utf8mb4_bin;
+SET NAMES utf8mb4;
+SET collation_connection = utf8mb4_bin;
 SELECT id, 'Word' = 'word', @@collation_connection FROM fixed WHERE id = 1;
 SET time_zone = '+05:30', @@SESSION.sql_mode = 'ANSI_QUOTES,PIPES_AS_CONCAT';
 SELECT "id", "at", 'a' || 'b', @@sql_mode, @@time_zone FROM fixed;
@@ -68,7 +69,8 @@ BEGIN
   SELECT COUNT(*) INTO total FROM cli;
 END//
 -- Several statements in one packet, the last one wrong.
-SELECT 1 AS one; SELECT id FROM fixed WHERE id = 2; INSERT INTO cli (word) VALUES ('multi'); SELECT * FROM nowhere; SELECT 'never'//
+SELECT 1 AS first; SELECT id FROM fixed WHERE id = 2; DO 0; SELECT * FROM nowhere; SELECT 'never'//
+INSERT INTO cli (word) VALUES ('multi'); SELECT id FROM one; SELEC 1//
 DELIMITER ;
 CALL cli_signal();
 CALL cli_results(2, @total);
