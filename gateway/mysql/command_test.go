@@ -89,7 +89,7 @@ func TestReplies(t *testing.T) {
 			write: func(c *Conn) error {
 				return c.WriteOK(OK{AffectedRows: 251, LastInsertID: 70_000, Status: StatusAutocommit | StatusSessionStateChanged, Warnings: 1, Info: "hi"})
 			},
-			want: [][]byte{append([]byte{0, 0xfc, 251, 0, 0xfd, 0x70, 0x11, 1, 2, 0, 1, 0}, "hi"...)},
+			want: [][]byte{append([]byte{0, 0xfc, 251, 0, 0xfd, 0x70, 0x11, 1, 2, 0, 1, 0, 2}, "hi"...)},
 		},
 		"error": {
 			write: func(c *Conn) error { return c.WriteError(NewError(1064, "42000", "near '%s'", "x")) },

@@ -15,14 +15,18 @@ type OK struct {
 }
 
 // appendOK appends an OK packet's payload as a client without SESSION_TRACK reads it. head is headOK, or headEOF for
-// the end of rows under DEPRECATE_EOF.
+// the end of rows under DEPRECATE_EOF. Servers put a length before the info text in any case, whatever the protocol's
+// description says, and the C client libraries look for it.
 func appendOK(b []byte, head byte, ok OK) []byte {
 	b = append(b, head)
 	b = appendLenenc(b, ok.AffectedRows)
 	b = appendLenenc(b, ok.LastInsertID)
 	b = binary.LittleEndian.AppendUint16(b, ok.Status&^StatusSessionStateChanged)
 	b = binary.LittleEndian.AppendUint16(b, ok.Warnings)
-	return append(b, ok.Info...)
+	if ok.Info == "" {
+		return b
+	}
+	return appendLenencString(b, ok.Info) // The documentation says otherwise, but so do servers, and clients rely on it.
 }
 
 // appendEOF appends a classic EOF packet's payload.

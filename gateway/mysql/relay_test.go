@@ -165,7 +165,7 @@ func TestRelayResponses(t *testing.T) {
 			},
 		},
 		{
-			name: "info alone is unwrapped", command: []byte("\x03x"), caps: CapSessionTrack,
+			name: "info alone stays", command: []byte("\x03x"), caps: CapSessionTrack,
 			response: [][]byte{trackedOK(headOK, more, "Records: 1", nil), okPacket(OK{Info: ""})},
 			want: [][]byte{
 				okPacket(OK{AffectedRows: 3, LastInsertID: 7, Status: more, Warnings: 2, Info: "Records: 1"}), okPacket(OK{}),

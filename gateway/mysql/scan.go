@@ -548,9 +548,9 @@ func (s *scan) strip(payload []byte, changed bool) (int, error) {
 	at := len(payload) - len(f.b)
 	f.u16()
 	f.u16()
-	info := []byte(nil)
-	if len(f.b) > 0 {
-		info = f.bytesLenenc()
+	end := at + 4 // An empty info is not there at all without SESSION_TRACK; another has its length before it all the same.
+	if len(f.b) > 0 && len(f.bytesLenenc()) > 0 {
+		end = len(payload) - len(f.b)
 	}
 	if changed && len(f.b) > 0 {
 		if s.out.Track == nil {
@@ -568,7 +568,7 @@ func (s *scan) strip(payload []byte, changed bool) (int, error) {
 	}
 	status := binary.LittleEndian.Uint16(payload[at:]) &^ StatusSessionStateChanged
 	binary.LittleEndian.PutUint16(payload[at:], status)
-	return at + 4 + copy(payload[at+4:], info), nil
+	return end, nil
 }
 
 // lastWords looks for the ERR of a backend that stopped reading a command half-way, as one does that finds it too large.
