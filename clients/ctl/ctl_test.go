@@ -287,3 +287,17 @@ func TestSelect(t *testing.T) {
 		}
 	}
 }
+
+func TestControlCharactersAreEscaped(t *testing.T) {
+	code, out, _ := run(t, "", "route", "--config", file(t, split), "--user", "app", "SELECT \x1b[31m")
+	if code != 0 || strings.Contains(out, "\x1b") || !strings.Contains(out, `SELECT \x1b[?`) {
+		t.Errorf("code %d, %q", code, out)
+	}
+}
+
+func TestSecondDocumentIsRefused(t *testing.T) {
+	code, out, errs := run(t, split+"---\nquery_rules: []\n", "validate", "-")
+	if code != 2 || out != "" || !strings.Contains(errs, "more than one document") {
+		t.Errorf("code %d, %q, %q", code, out, errs)
+	}
+}

@@ -16,6 +16,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"sigs.k8s.io/yaml"
 
+	"github.com/pointsman/pointsman/clients/document"
 	configv1 "github.com/pointsman/pointsman/proto/pointsman/config/v1"
 )
 
@@ -40,12 +41,9 @@ func (a *app) loadConfig(path string) (*configv1.Config, error) {
 }
 
 func parseConfig(raw []byte) (*configv1.Config, error) {
-	doc := raw
-	if !json.Valid(raw) { // YAML includes JSON, but takes far longer for large documents.
-		var err error
-		if doc, err = yaml.YAMLToJSONStrict(raw); err != nil {
-			return nil, err
-		}
+	doc, err := document.ToJSON(raw)
+	if err != nil {
+		return nil, err
 	}
 	dec := json.NewDecoder(bytes.NewReader(doc))
 	dec.UseNumber()

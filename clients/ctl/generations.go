@@ -204,7 +204,7 @@ func (a *app) generations() *cobra.Command {
 					if g.GetRollbackOf() != 0 {
 						note = strings.TrimSpace(fmt.Sprintf("rollback to %d %s", g.GetRollbackOf(), note))
 					}
-					fmt.Fprintf(w, "%d%s\t%s\t%s\t%d\t%s\t%s\n", g.GetGeneration(), mark, when(g), g.GetAuthor(), g.GetSizeBytes(), short(g.GetDigest()), note)
+					fmt.Fprintf(w, "%d%s\t%s\t%s\t%d\t%s\t%s\n", g.GetGeneration(), mark, when(g), printable(g.GetAuthor()), g.GetSizeBytes(), short(g.GetDigest()), printable(note))
 				}
 				return w.Flush()
 			})
@@ -258,7 +258,7 @@ func comment(before, text string) string {
 	if text == "" {
 		return ""
 	}
-	return before + strings.Join(strings.Fields(text), " ")
+	return before + printable(strings.Join(strings.Fields(text), " "))
 }
 
 // short shortens a sha256 for people.

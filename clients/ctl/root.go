@@ -70,6 +70,9 @@ func (a *app) root() *cobra.Command {
 			if a.output != "text" && a.output != "json" {
 				return fmt.Errorf("flag --output: %q is neither text nor json", a.output)
 			}
+			if a.timeout <= 0 {
+				return fmt.Errorf("flag --timeout: %s is no time to wait", a.timeout)
+			}
 			return nil
 		},
 	}

@@ -304,7 +304,7 @@ func (a *app) printRoute(r *decisionv1.RouteStatementResponse) error {
 	row("matched rules", "%s", rules)
 	row("final flag", "%d", r.GetFinalFlagIn())
 	if r.GetDigest() != "" {
-		row("digest", "%s  %s", r.GetDigest(), r.GetDigestText())
+		row("digest", "%s  %s", r.GetDigest(), printable(r.GetDigestText()))
 	}
 	row("generation", "%d", r.GetGeneration())
 	row("reusable for", "%s", strings.ToLower(strings.TrimPrefix(r.GetCacheScope().String(), "CACHE_SCOPE_")))
@@ -322,7 +322,7 @@ func effects(r *decisionv1.RouteStatementResponse, row func(name, format string,
 		if f.Number() < 16 || !f.HasPresence() || !m.Has(f) || f.Message() != nil {
 			continue // not an effect, or not set
 		}
-		row(string(f.Name()), "%v", m.Get(f).Interface())
+		row(string(f.Name()), "%s", printable(fmt.Sprint(m.Get(f).Interface())))
 	}
 	if r.GetMirror() != nil {
 		row("mirror", "hostgroup %d, rules %v", r.GetMirror().GetDestinationHostgroup(), r.GetMirror().GetMatchedRules())

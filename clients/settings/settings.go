@@ -1,7 +1,9 @@
 package settings
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"log/slog"
@@ -13,7 +15,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-	"sigs.k8s.io/yaml"
+
+	"github.com/pointsman/pointsman/clients/document"
 )
 
 const envPrefix = "POINTSMAN_"
@@ -116,8 +119,14 @@ func fromFile(flags *pflag.FlagSet, path string) error {
 	if err != nil {
 		return fmt.Errorf("flag --settings: %w", err)
 	}
+	doc, err := document.ToJSON(raw)
+	if err != nil {
+		return fmt.Errorf("settings %s: %w", path, err)
+	}
 	var values map[string]any
-	if err := yaml.UnmarshalStrict(raw, &values); err != nil {
+	dec := json.NewDecoder(bytes.NewReader(doc))
+	dec.UseNumber()
+	if err := dec.Decode(&values); err != nil {
 		return fmt.Errorf("settings %s: %w", path, err)
 	}
 	for _, name := range slices.Sorted(maps.Keys(values)) {
@@ -144,7 +153,7 @@ func flagValue(v any) (string, error) {
 	switch v := v.(type) {
 	case string:
 		return v, nil
-	case bool, int64, float64:
+	case bool, json.Number:
 		return fmt.Sprint(v), nil
 	case []any:
 		items := make([]string, len(v))

@@ -118,7 +118,7 @@ func digestFromProto(s *decisionv1.Statement, to *decision.Statement) error {
 		to.DigestText = append(to.DigestText[:0], raw...)
 	}
 	switch {
-	case len(to.DigestText) == 0:
+	case len(to.DigestText) == 0 && hash != digest.Hash(nil, 0): // a statement of comments alone has an empty one
 		return fieldError("statement.digest_text", "it is required with digest: rules with match_digest look at it")
 	case len(to.DigestText) > MaxTextBytes:
 		return tooLong("statement.digest_text", len(to.DigestText))

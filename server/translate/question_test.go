@@ -160,3 +160,15 @@ func TestQuestionFromProtoKeepsRequestsApart(t *testing.T) {
 		t.Errorf("a request changed to %q", raw)
 	}
 }
+
+// TestEmptyDigestText has a statement of comments alone: its digest text is empty, and its digest is that of nothing.
+func TestEmptyDigestText(t *testing.T) {
+	req := &decisionv1.RouteStatementRequest{
+		Session:   &decisionv1.Session{Username: "app"},
+		Statement: &decisionv1.Statement{Digest: "0x232706FC6BF50919", Command: decisionv1.Command_COMMAND_EXECUTE},
+	}
+	var q decision.Question
+	if err := QuestionFromProto(req, &q); err != nil || !q.Statement.HasDigest || len(q.Statement.DigestText) != 0 {
+		t.Errorf("%+v, %v", q.Statement, err)
+	}
+}

@@ -704,7 +704,8 @@ type RouteStatementResponse struct {
 	MaxLagMs *uint32 `protobuf:"varint,35,opt,name=max_lag_ms,json=maxLagMs,proto3,oneof" json:"max_lag_ms,omitempty"`
 	// Open a new backend connection.
 	CreateNewConn *bool `protobuf:"varint,36,opt,name=create_new_conn,json=createNewConn,proto3,oneof" json:"create_new_conn,omitempty"`
-	// The mirrored copy's own way; set when mirror_hostgroup or mirror_flag_out is.
+	// The mirrored copy's own way; set when mirror_hostgroup or mirror_flag_out is, unless ok_msg or error_msg answers the
+	// statement: there is no copy then.
 	Mirror *Mirror `protobuf:"bytes,37,opt,name=mirror,proto3" json:"mirror,omitempty"`
 	// For COMMAND_PREPARE: whether the requests for COMMAND_EXECUTE must carry the text (a match_pattern rule or
 	// an annotation looks at it), else the digest is enough.
@@ -1537,7 +1538,7 @@ func (x *Rejection) GetReason() string {
 // SelectServerResponse is the server drawn.
 type SelectServerResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The generation whose servers were looked at; 0 when candidates needed none.
+	// The generation whose servers or settings were looked at; 0 when there is none.
 	Generation uint64 `protobuf:"varint,1,opt,name=generation,proto3" json:"generation,omitempty"`
 	// The candidate's index, or the server's place in its hostgroup; -1: none is eligible.
 	Index int32 `protobuf:"varint,2,opt,name=index,proto3" json:"index,omitempty"`
