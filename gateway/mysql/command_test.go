@@ -79,6 +79,22 @@ func TestGatherTakesNoMoreThanComes(t *testing.T) {
 	}
 }
 
+func TestWaitingHoldsNoStatement(t *testing.T) {
+	c := NewConn(&memConn{in: frame(0, append([]byte{ComQuery}, make([]byte, 100_000)...))})
+	if _, err := c.ReadCommand(); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Gather(MaxFragment); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.ReadCommand(); !errors.Is(err, io.EOF) {
+		t.Fatal(err)
+	}
+	if c.cmd.gathered != nil || c.cmd.Payload != nil {
+		t.Error("the last statement is still in memory while the session waits")
+	}
+}
+
 func TestReplies(t *testing.T) {
 	for name, tt := range map[string]struct {
 		caps  uint32

@@ -26,7 +26,7 @@ func appendOK(b []byte, head byte, ok OK) []byte {
 	if ok.Info == "" {
 		return b
 	}
-	return appendLenencString(b, ok.Info) // The documentation says otherwise, but so do servers, and clients rely on it.
+	return appendLenencString(b, ok.Info)
 }
 
 // appendEOF appends a classic EOF packet's payload.

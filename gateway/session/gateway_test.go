@@ -52,6 +52,13 @@ func (d *decider) Route(_ context.Context, req *decisionv1.RouteStatementRequest
 	return a, nil
 }
 
+// count is the number of questions so far.
+func (d *decider) count() int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return len(d.asked)
+}
+
 // last gives the last question about a text.
 func (d *decider) last(t *testing.T, text string) *decisionv1.RouteStatementRequest {
 	t.Helper()

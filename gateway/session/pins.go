@@ -10,6 +10,9 @@ import (
 // multiplexing need no care here.
 const heldFlags = PreparedStatement | LockTables | TemporaryTable | GetLock | SQLLogBin0
 
+// untrackedSet is the cause of holding a session whose SET could not be followed.
+const untrackedSet = "UNTRACKED_SET"
+
 // pins holds the session on b when the statement left something there that can't be restored elsewhere.
 func (s *session) pins(st *statement, b *backend, out *mysql.Outcome) {
 	state := &s.state
@@ -47,7 +50,7 @@ func (s *session) pins(st *statement, b *backend, out *mysql.Outcome) {
 	case t != nil && t.StateChanged && (len(t.Variables) == 0 && t.Schema == nil || st.kind.call):
 		s.pinTo(b, "STATE_CHANGED")
 	case !b.tracked && (st.kind.set || st.kind.call):
-		s.pinTo(b, "UNTRACKED_SET")
+		s.pinTo(b, untrackedSet)
 	}
 }
 

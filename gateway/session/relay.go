@@ -142,6 +142,7 @@ func (s *session) finished(ctx context.Context, st *statement, b *backend, out *
 	if st.kind.setTransaction && out.Err == nil {
 		state.next = b
 	}
+	s.learnUnscoped(ctx, st, b, out)
 	s.implicitTransaction(st, b, out, wasOff)
 	if out.Err == nil || out.Results > 1 {
 		s.pins(st, b, out)

@@ -117,14 +117,17 @@ func (s *session) kindOf(digestText []byte) kind {
 
 // decide asks the router. The answer is shared with other sessions and must not be changed.
 func (s *session) decide(ctx context.Context, st *statement, command decisionv1.Command) {
-	snap := s.Snapshots.Current()
-	if u := snap.User(s.login.User); u != nil {
-		s.route.DefaultHostgroup = u.GetDefaultHostgroup()
-		if u.GetFastForward() {
-			st.answer = fastForward(u.GetDefaultHostgroup())
-			s.Metrics.decision(st.answer, "fast_forward")
-			return
-		}
+	u := s.Snapshots.Current().User(s.login.User)
+	if u == nil { // removed since the login: the service would refuse to answer
+		st.answer = toDefault(s.route.DefaultHostgroup)
+		s.Metrics.decision(st.answer, string(route.Default))
+		return
+	}
+	s.route.DefaultHostgroup = u.GetDefaultHostgroup()
+	if u.GetFastForward() {
+		st.answer = fastForward(u.GetDefaultHostgroup())
+		s.Metrics.decision(st.answer, "fast_forward")
+		return
 	}
 	q := route.Statement{Text: st.text, Command: command}
 	if st.settings.Digests {

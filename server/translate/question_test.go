@@ -168,7 +168,7 @@ func TestEmptyDigestText(t *testing.T) {
 		Statement: &decisionv1.Statement{Digest: "0x232706FC6BF50919", Command: decisionv1.Command_COMMAND_EXECUTE},
 	}
 	var q decision.Question
-	if err := QuestionFromProto(req, &q); err != nil || !q.Statement.HasDigest || len(q.Statement.DigestText) != 0 {
+	if err := translate.QuestionFromProto(req, &q); err != nil || !q.Statement.HasDigest || len(q.Statement.DigestText) != 0 {
 		t.Errorf("%+v, %v", q.Statement, err)
 	}
 }
