@@ -90,7 +90,7 @@ func (r *goRun) script() {
 	}
 	mysql.RegisterReaderHandler("rows", func() io.Reader { return strings.NewReader("100\tloaded\n101\t\\N\n") })
 	r.exec("LOAD DATA LOCAL INFILE 'Reader::rows' INTO TABLE go_script (id, word)")
-	r.query("SELECT id, word FROM go_script WHERE id >= 100")
+	r.query("SELECT id, word FROM go_script WHERE id >= 100 ORDER BY id")
 	mysql.DeregisterReaderHandler("rows")
 	r.print("ping", r.conn.PingContext(r.ctx))
 }

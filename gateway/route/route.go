@@ -173,7 +173,7 @@ func (r *Router) lookup(c *class, k *keys, digests bool) *decisionv1.RouteStatem
 }
 
 // bytesPerMS is how fast a question travels at least: large statements are no sign of a slow service.
-const bytesPerMS = 16 << 10
+const bytesPerMS = 4 << 10
 
 // ask asks the decider and keeps the answer. It fails when there is none in time, or when the question is
 // refused (a user that the new generation lacks, say): the caller then goes on with what it has.

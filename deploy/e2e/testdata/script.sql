@@ -99,7 +99,7 @@ INSERT INTO cli (word) VALUES ('rolled back');
 SAVEPOINT s;
 INSERT INTO cli (word) VALUES ('to the savepoint');
 ROLLBACK TO SAVEPOINT s;
-SELECT word FROM cli WHERE word LIKE '%back' OR word LIKE 'to%';
+SELECT word FROM cli WHERE word LIKE '%back' OR word LIKE 'to%' ORDER BY word;
 SELECT COUNT(*), @@in_transaction FROM fixed;
 ROLLBACK;
 SET autocommit = 0;
@@ -110,7 +110,7 @@ SET autocommit = 1;
 START TRANSACTION READ ONLY;
 INSERT INTO cli (word) VALUES ('read only');
 COMMIT;
-SELECT word FROM cli WHERE word IN ('rolled back', 'to the savepoint', 'committed', 'read only');
+SELECT word FROM cli WHERE word IN ('rolled back', 'to the savepoint', 'committed', 'read only') ORDER BY word;
 
 -- Files and large values.
 CREATE TABLE cli_load (id INT, word VARCHAR(50));
