@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -104,6 +105,8 @@ func (c *config) check(command string) error {
 		return fmt.Errorf("flag --store: %q is neither embedded nor etcd", c.store)
 	case c.store == "etcd" && len(c.etcdEndpoints) == 0:
 		return errors.New("flag --etcd-endpoints: required with --store=etcd")
+	case slices.ContainsFunc(c.etcdEndpoints, func(e string) bool { return strings.TrimSpace(e) == "" }):
+		return errors.New("flag --etcd-endpoints: an address is empty")
 	case c.store == "embedded" && (len(c.etcdEndpoints) > 0 || c.etcdCA != "" || c.etcdCert != "" || c.etcdKey != ""):
 		return errors.New("flags --etcd-endpoints, --etcd-ca, --etcd-cert and --etcd-key are for --store=etcd")
 	case !strings.HasPrefix(c.etcdPrefix, "/") || strings.Trim(c.etcdPrefix, "/") == "":

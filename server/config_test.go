@@ -44,6 +44,7 @@ func TestBadSettings(t *testing.T) {
 		"bad format":             {[]string{"serve", "--log-format", "xml"}, nil, "flag --log-format"},
 		"bad store":              {[]string{"serve", "--store", "zookeeper"}, nil, "flag --store"},
 		"etcd without endpoints": {[]string{"serve", "--store", "etcd"}, nil, "flag --etcd-endpoints: required"},
+		"empty endpoints":        {[]string{"serve", "--store", "etcd", "--etcd-endpoints=,,"}, nil, "flag --etcd-endpoints: an address is empty"},
 		"endpoints without etcd": {[]string{"serve", "--etcd-endpoints", "x:1"}, nil, "are for --store=etcd"},
 		"no listen":              {[]string{"serve", "--listen", ""}, nil, "flag --listen"},
 		"bad prefix":             {[]string{"serve", "--etcd-prefix", "x"}, nil, "flag --etcd-prefix"},

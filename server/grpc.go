@@ -7,10 +7,13 @@ import (
 
 	"github.com/grpc-ecosystem/go-grpc-middleware/v2/interceptors/recovery"
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/health"
 	healthv1 "google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/keepalive"
 	"google.golang.org/grpc/reflection"
+	reflectionv1 "google.golang.org/grpc/reflection/grpc_reflection_v1"
+	reflectionv1alpha "google.golang.org/grpc/reflection/grpc_reflection_v1alpha"
 	"google.golang.org/grpc/status"
 
 	configv1 "github.com/pointsman/pointsman/proto/pointsman/config/v1"
@@ -35,7 +38,7 @@ func newGRPC(decisions *api.Decision, configs *api.Config, healths *health.Serve
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: minClientPing, PermitWithoutStream: true}),
 		grpc.KeepaliveParams(keepalive.ServerParameters{Time: 30 * time.Second, Timeout: 10 * time.Second}),
 		grpc.ChainUnaryInterceptor(countUnary(m), recovery.UnaryServerInterceptor(recovered)),
-		grpc.ChainStreamInterceptor(countStream(m), endHealthWatch(stopping), recovery.StreamServerInterceptor(recovered)),
+		grpc.ChainStreamInterceptor(countStream(m), endForeign(stopping), recovery.StreamServerInterceptor(recovered)),
 	)
 	decisionv1.RegisterDecisionServiceServer(s, decisions)
 	configv1.RegisterConfigServiceServer(s, configs)
@@ -68,31 +71,25 @@ func countStream(m *metrics.Metrics) grpc.StreamServerInterceptor {
 	}
 }
 
-// endHealthWatch ends watches of the health when the server stops, as our own services do by themselves. Else an
-// orderly end would wait for callers that watch.
-func endHealthWatch(stopping <-chan struct{}) grpc.StreamServerInterceptor {
+// endForeign ends streams of services that are not ours when the server stops: watches of the health, and reflection.
+// Ours end by themselves. Else an orderly end would wait for callers that keep such a stream.
+func endForeign(stopping <-chan struct{}) grpc.StreamServerInterceptor {
 	return func(srv any, stream grpc.ServerStream, info *grpc.StreamServerInfo, next grpc.StreamHandler) error {
-		if info.FullMethod != healthv1.Health_Watch_FullMethodName {
+		switch info.FullMethod {
+		case healthv1.Health_Watch_FullMethodName,
+			reflectionv1.ServerReflection_ServerReflectionInfo_FullMethodName,
+			reflectionv1alpha.ServerReflection_ServerReflectionInfo_FullMethodName:
+		default:
 			return next(srv, stream)
 		}
-		ctx, cancel := context.WithCancel(stream.Context())
-		defer cancel()
-		go func() { // ends with the call
-			select {
-			case <-stopping:
-				cancel()
-			case <-ctx.Done():
-			}
-		}()
-		return next(srv, &endingStream{ServerStream: stream, ctx: ctx})
+		done := make(chan error, 1)
+		// The return of this call ends the stream, and with it the handler.
+		go func() { done <- next(srv, stream) }()
+		select {
+		case err := <-done:
+			return err
+		case <-stopping:
+			return status.Error(codes.Unavailable, "the server is stopping")
+		}
 	}
 }
-
-// endingStream is a stream with another context.
-type endingStream struct {
-	grpc.ServerStream
-
-	ctx context.Context
-}
-
-func (s *endingStream) Context() context.Context { return s.ctx }

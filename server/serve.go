@@ -68,7 +68,7 @@ func serve(ctx context.Context, c *config, log *slog.Logger, version string) err
 	}
 	defer st.Close() //nolint:errcheck // nothing is lost with it
 
-	s := newServer(st, filepath.Join(c.dataDir, "lastgood"), log, version) //nolint:contextcheck // Calls bring their own.
+	s := newServer(st, filepath.Join(c.dataDir, "lastgood"), log, version)
 	s.feed.LoadLastGood(ctx)
 	if err := s.run(ctx, listeners, adminListener, storeChild(c, exe, s.metrics, log)); err != nil {
 		if _, ok := errors.AsType[*embedded.LockedError](err); ok {
@@ -209,10 +209,14 @@ func (s *server) ready() error {
 		return errors.New("the server is stopping")
 	default:
 	}
-	if s.live.Current() == nil {
+	switch {
+	case s.live.Current() != nil:
+		return nil
+	case s.metrics.State() == metrics.Invalid:
+		return errors.New("no generation is in force: the newest one was rejected, the log has the cause; publish a valid configuration")
+	default:
 		return errors.New("no generation is in force; publish a configuration, or wait until the store can be read")
 	}
-	return nil
 }
 
 // stop ends the calls: streams at once, others when they are answered or have taken too long.

@@ -320,8 +320,15 @@ func TestServe(t *testing.T) {
 	if _, err := watch.Recv(); err != nil {
 		t.Fatal(err)
 	}
+	listing := openReflection(ctx, t, p.conn)
+	if _, err := listing.Recv(); err != nil {
+		t.Fatal(err)
+	}
 	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
+	}
+	if _, err := listing.Recv(); status.Convert(err).Message() != "the server is stopping" { // else it was ended by force
+		t.Errorf("reflection of a server that ends: %v", err)
 	}
 	if _, err := stream.Recv(); status.Code(err) != codes.Unavailable {
 		t.Errorf("stream of a server that ends: %v, want UNAVAILABLE", err)
@@ -349,15 +356,7 @@ func wantServices(t *testing.T, conn *grpc.ClientConn) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	stream, err := reflectionv1.NewServerReflectionClient(conn).ServerReflectionInfo(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := stream.Send(&reflectionv1.ServerReflectionRequest{
-		MessageRequest: &reflectionv1.ServerReflectionRequest_ListServices{},
-	}); err != nil {
-		t.Fatal(err)
-	}
+	stream := openReflection(ctx, t, conn)
 	resp, err := stream.Recv()
 	if err != nil {
 		t.Fatal(err)
@@ -371,4 +370,19 @@ func wantServices(t *testing.T, conn *grpc.ClientConn) {
 			t.Errorf("reflection lacks %s: %v", want, names)
 		}
 	}
+}
+
+// openReflection opens a stream and asks for the services.
+func openReflection(ctx context.Context, t *testing.T, conn *grpc.ClientConn) reflectionv1.ServerReflection_ServerReflectionInfoClient {
+	t.Helper()
+	stream, err := reflectionv1.NewServerReflectionClient(conn).ServerReflectionInfo(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := stream.Send(&reflectionv1.ServerReflectionRequest{
+		MessageRequest: &reflectionv1.ServerReflectionRequest_ListServices{},
+	}); err != nil {
+		t.Fatal(err)
+	}
+	return stream
 }

@@ -16,6 +16,8 @@ var (
 	ErrNotFound = errors.New("no such generation")
 	// ErrConflict means that another publication came first; the error is a *ConflictError.
 	ErrConflict = errors.New("the store has moved on")
+	// ErrOvertaken means that a publication that expects no generation gave up because others came first all the time.
+	ErrOvertaken = errors.New("other publications came first all the time; try again")
 	// ErrCorrupt means that stored data is damaged: a chunk or manifest is missing, unreadable or has another digest.
 	ErrCorrupt = errors.New("stored data is damaged")
 	// ErrTooLarge means that the content exceeds what one generation can hold.

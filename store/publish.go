@@ -14,16 +14,18 @@ const (
 	maxAuthor = 256
 	maxNote   = 4096
 
-	// overtakenTries bounds how often a publication without an expected generation starts again after others.
-	overtakenTries = 32
+	// overtakenWait bounds how long a publication without an expected generation starts again after others.
+	overtakenWait = 30 * time.Second
 	// unknownTries bounds how often a transaction without an answer is sent again.
 	unknownTries = 3
 	retryPause   = 20 * time.Millisecond
+	// maxRetryPause is where retryPause stops to double.
+	maxRetryPause = 320 * time.Millisecond
 )
 
 // Publish makes content the next generation. If expected is given and another generation than that is in force, the
 // result is a *ConflictError; otherwise publications that race come one after the other. Equal content published twice
-// gives two generations that share their chunks. Errors: ErrConflict, ErrTooLarge, ErrNoSpace, ErrPermission,
+// gives two generations that share their chunks. Errors: ErrConflict, ErrOvertaken, ErrTooLarge, ErrNoSpace, ErrPermission,
 // ErrUnavailable (nothing was published), ErrUnknownOutcome.
 func (s *Store) Publish(ctx context.Context, content Content, meta Meta, expected *uint64) (Manifest, error) {
 	p, err := pack(content.Bytes)
@@ -87,7 +89,8 @@ func (s *Store) advance(ctx context.Context, p *publication, meta Meta, expected
 	defer up.end(ctx)
 	var unanswered int
 	var lost error
-	for range overtakenTries {
+	wait := retryPause
+	for end := time.Now().Add(overtakenWait); time.Now().Before(end); wait = min(2*wait, maxRetryPause) {
 		head, err := s.Head(ctx)
 		if err != nil {
 			return Manifest{}, notPublished(err, lost)
@@ -133,12 +136,11 @@ func (s *Store) advance(ctx context.Context, p *publication, meta Meta, expected
 				return Manifest{}, notPublished(lost, lost)
 			}
 		}
-		if !pause(ctx, retryPause) {
+		if !pause(ctx, wait) {
 			return Manifest{}, notPublished(explain("publish", s.keys.head(), ctx.Err()), lost)
 		}
 	}
-	return Manifest{}, fmt.Errorf("publish: overtaken %d times: %w", overtakenTries,
-		&ConflictError{Expected: m.Generation - 1, Current: m.Generation})
+	return Manifest{}, notPublished(ErrOvertaken, lost)
 }
 
 // move tries to put the manifest and head in one transaction. Touching the chunks there takes their lease off, and

@@ -2,7 +2,9 @@ package api
 
 import (
 	"context"
+	"errors"
 	"log/slog"
+	"time"
 
 	"google.golang.org/protobuf/types/known/timestamppb"
 
@@ -14,6 +16,9 @@ import (
 	"github.com/pointsman/pointsman/server/translate"
 	"github.com/pointsman/pointsman/store"
 )
+
+// validateWait bounds how long a validation waits for the store, without which it can do.
+const validateWait = 2 * time.Second
 
 // Store is what the ConfigService needs of package store.
 type Store interface {
@@ -41,17 +46,31 @@ func NewConfig(st Store, holder *live.Holder[loaded.Generation], m *metrics.Metr
 }
 
 // ValidateConfig gives all problems of a configuration.
-func (s *Config) ValidateConfig(_ context.Context, req *configv1.ValidateConfigRequest) (*configv1.ValidateConfigResponse, error) {
+func (s *Config) ValidateConfig(ctx context.Context, req *configv1.ValidateConfigRequest) (*configv1.ValidateConfigResponse, error) {
 	if err := checkConfig(req.GetConfig()); err != nil {
 		return nil, toStatus(err)
 	}
-	cfg := req.GetConfig()
-	number := uint64(1)
-	if g := s.live.Current(); g != nil {
-		cfg, number = g.Users.FillIn(cfg), g.Number+1
+	cfg, err := s.completed(ctx, req.GetConfig())
+	if err != nil {
+		return nil, toStatus(err)
 	}
-	_, problems := decision.Compile(number, translate.ConfigFromProto(cfg))
+	_, problems := decision.Compile(s.live.Generation()+1, translate.ConfigFromProto(cfg))
 	return &configv1.ValidateConfigResponse{Problems: translate.ProblemsToProto(problems)}, nil
+}
+
+// completed fills in the passwords that a publication would keep. Without the store these are the running ones.
+func (s *Config) completed(ctx context.Context, cfg *configv1.Config) (*configv1.Config, error) {
+	storeCtx, cancel := context.WithTimeout(ctx, validateWait)
+	defer cancel()
+	head, err := s.store.Head(storeCtx)
+	if err != nil {
+		head = store.Head{}
+	}
+	filled, err := s.keepPasswords(storeCtx, cfg, head)
+	if err != nil && !errors.Is(err, errPasswords) {
+		return s.keepPasswords(ctx, cfg, store.Head{})
+	}
+	return filled, err
 }
 
 // checkConfig reports what makes a configuration no configuration for this release.

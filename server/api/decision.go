@@ -54,7 +54,7 @@ func (s *Decision) reached(least uint64) (*loaded.Generation, error) {
 	g := s.live.Current()
 	switch {
 	case g == nil:
-		return nil, errNoGeneration
+		return nil, s.noGeneration()
 	case g.Number < least:
 		return nil, &notReachedError{min: least, current: g.Number}
 	default:
@@ -117,4 +117,12 @@ func (s *Decision) decide(ctx context.Context, g *loaded.Generation, req *decisi
 		s.rooms.Put(r)
 	}
 	return nil
+}
+
+// noGeneration says why no generation is in force.
+func (s *Decision) noGeneration() error {
+	if s.metrics.State() == metrics.Invalid {
+		return errRejected
+	}
+	return errNoGeneration
 }

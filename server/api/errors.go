@@ -39,6 +39,7 @@ const (
 	ReasonNoGeneration         = "NO_GENERATION"
 	ReasonGenerationNotReached = "GENERATION_NOT_REACHED"
 	ReasonGenerationConflict   = "GENERATION_CONFLICT"
+	ReasonPublishOvertaken     = "PUBLISH_OVERTAKEN"
 	ReasonGenerationNotFound   = "GENERATION_NOT_FOUND"
 	ReasonGenerationRefused    = "GENERATION_REFUSED"
 	ReasonPasswordsUnreadable  = "PASSWORDS_UNREADABLE"
@@ -55,8 +56,9 @@ const (
 
 var (
 	errNoGeneration = errors.New("no configuration is loaded yet: publish one, or wait until the store can be read")
+	errRejected     = errors.New("the newest generation was rejected and none is in force: publish a valid configuration; the server's log has the cause")
 	errStopping     = errors.New("the server is stopping; ask another one")
-	errPasswords    = errors.New("the passwords of the generation in force can't be read, so every user needs one in this configuration")
+	errPasswords    = errors.New("the passwords of the newest generation can't be read, so every user that the running generation does not know needs one in this configuration")
 )
 
 // notReachedError says that min_generation was not reached in time.
@@ -180,7 +182,9 @@ func describe(err error) description {
 	case errors.As(err, &conflict):
 		d.code, d.reason = codes.FailedPrecondition, ReasonGenerationConflict
 		d.metadata = map[string]string{"expected_generation": number(conflict.Expected), "current_generation": number(conflict.Current)}
-	case errors.Is(err, errNoGeneration):
+	case errors.Is(err, store.ErrOvertaken):
+		d.code, d.reason = codes.Aborted, ReasonPublishOvertaken
+	case errors.Is(err, errNoGeneration), errors.Is(err, errRejected):
 		d.code, d.reason = codes.Unavailable, ReasonNoGeneration
 	case errors.Is(err, errStopping):
 		d.code, d.reason = codes.Unavailable, ReasonServerStopping

@@ -3,6 +3,8 @@ package api
 import (
 	"context"
 	"errors"
+	"fmt"
+	"math/rand/v2"
 	"time"
 
 	"github.com/pointsman/pointsman/decision"
@@ -16,8 +18,13 @@ const (
 	maxAuthorBytes = 256
 	maxNoteBytes   = 4096
 
-	// publishTries bounds how often a publication starts again because another one came first.
-	publishTries = 16
+	// overtakenWait bounds how long a publication starts again because others came first. A caller's deadline that ends
+	// sooner counts too, less answerTime so that the caller still hears why.
+	overtakenWait = 30 * time.Second
+	answerTime    = 100 * time.Millisecond
+	// The pauses between such tries are drawn between 0 and a limit that doubles from the first to the second.
+	minOvertakenPause = 20 * time.Millisecond
+	maxOvertakenPause = 320 * time.Millisecond
 	// takeoverWait bounds how long a publisher waits for this server to run what was published.
 	takeoverWait = 5 * time.Second
 )
@@ -70,12 +77,25 @@ func (s *Config) publish(ctx context.Context, req *configv1.PublishConfigRequest
 	if err != nil {
 		return store.Manifest{}, nil, err
 	}
-	for try := 1; ; try++ {
+	end := time.Now().Add(overtakenWait)
+	if deadline, ok := ctx.Deadline(); ok && deadline.Add(-answerTime).Before(end) {
+		end = deadline.Add(-answerTime)
+	}
+	for limit := minOvertakenPause; ; limit = min(2*limit, maxOvertakenPause) {
 		manifest, problems, err := s.publishOnce(ctx, req, meta)
-		if errors.Is(err, store.ErrConflict) && req.ExpectedGeneration == nil && try < publishTries && ctx.Err() == nil {
-			continue // another came first; it may have changed passwords that this one keeps
+		if !errors.Is(err, store.ErrConflict) || req.ExpectedGeneration != nil {
+			return manifest, problems, err
 		}
-		return manifest, problems, err
+		// Another came first; it may have changed passwords that this one keeps.
+		pause := rand.N(limit) //nolint:gosec // It spreads load: nothing is guarded by it.
+		if time.Now().Add(pause).After(end) {
+			return store.Manifest{}, nil, fmt.Errorf("publish: %w", store.ErrOvertaken)
+		}
+		select {
+		case <-ctx.Done():
+			return store.Manifest{}, nil, ctx.Err()
+		case <-time.After(pause):
+		}
 	}
 }
 
@@ -104,33 +124,36 @@ func (s *Config) publishOnce(ctx context.Context, req *configv1.PublishConfigReq
 	return manifest, problems, err
 }
 
-// keepPasswords fills in the passwords of the generation that head names.
+// keepPasswords fills in the passwords of the generation that head names. Where the store has none, or none that can be
+// read, those of the generation in force here count: it must stay possible to publish over what is damaged or lost.
 func (s *Config) keepPasswords(ctx context.Context, cfg *configv1.Config, head store.Head) (*configv1.Config, error) {
-	if head.Generation == 0 {
-		return cfg, nil
+	var running loaded.Credentials
+	g := s.live.Current()
+	if g != nil {
+		running = g.Users
 	}
-	if g := s.live.Current(); g != nil && g.Number == head.Generation && g.Digest == head.Digest {
-		return g.Users.FillIn(cfg), nil
+	if head.Generation == 0 || g != nil && g.Number == head.Generation && g.Digest == head.Digest {
+		return running.FillIn(cfg), nil
 	}
 	stored, manifest, err := s.store.Fetch(ctx, head.Generation)
-	var current *configv1.Config
-	if err == nil {
-		current, err = translate.Unmarshal(manifest.Format, stored)
-	}
-	switch {
-	case err == nil:
-		return loaded.NewCredentials(current.GetUsers()).FillIn(cfg), nil
-	case errors.Is(err, store.ErrCorrupt), errors.Is(err, translate.ErrFormat):
-		// It must stay possible to publish over what can't be read.
-		for _, u := range cfg.GetUsers() {
-			if u.Password == nil {
-				return nil, errPasswords
-			}
-		}
-		return cfg, nil
-	default:
+	if err != nil && !errors.Is(err, store.ErrCorrupt) && !errors.Is(err, store.ErrNotFound) {
 		return nil, err
 	}
+	if err == nil {
+		var current *configv1.Config
+		if current, err = translate.Unmarshal(manifest.Format, stored); err == nil {
+			return loaded.NewCredentials(current.GetUsers()).FillIn(cfg), nil
+		}
+	}
+	s.log.WarnContext(ctx, "the passwords of the newest generation can't be read; those of the running one are kept",
+		"generation", head.Generation, "running", s.live.Generation(), "error", err)
+	filled := running.FillIn(cfg)
+	for _, u := range filled.GetUsers() {
+		if u.Password == nil {
+			return nil, errPasswords
+		}
+	}
+	return filled, nil
 }
 
 func (s *Config) rollback(ctx context.Context, req *configv1.RollbackConfigRequest) (store.Manifest, error) {

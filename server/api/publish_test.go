@@ -252,12 +252,16 @@ func TestRollback(t *testing.T) {
 	_, err = f.GetConfig(t.Context(), &configv1.GetConfigRequest{})
 	wantError(t, err, codes.FailedPrecondition, api.ReasonStoreNewer)
 
-	// What can't be read can be published over, with passwords.
+	// What can't be read can be published over, with passwords that this server knows.
 	keep := split()
 	keep.Users[0].Password = nil
+	keep.Users = append(keep.Users, &configv1.User{Username: "new", DefaultHostgroup: 10})
 	_, err = f.PublishConfig(t.Context(), &configv1.PublishConfigRequest{Config: keep})
 	wantError(t, err, codes.FailedPrecondition, api.ReasonPasswordsUnreadable)
-	if n := f.publish(t, split()); n != 6 {
+	_, err = f.ValidateConfig(t.Context(), &configv1.ValidateConfigRequest{Config: keep})
+	wantError(t, err, codes.FailedPrecondition, api.ReasonPasswordsUnreadable)
+	keep.Users = keep.GetUsers()[:1]
+	if n := f.publish(t, keep); n != 6 {
 		t.Errorf("published as generation %d, want 6", n)
 	}
 }
@@ -274,6 +278,7 @@ func TestStoreErrors(t *testing.T) {
 	}{
 		{store.ErrUnavailable, codes.Unavailable, api.ReasonStoreUnavailable},
 		{fmt.Errorf("publish: %w: %w", store.ErrUnknownOutcome, store.ErrUnavailable), codes.Unknown, api.ReasonOutcomeUnknown},
+		{fmt.Errorf("publish: %w", store.ErrOvertaken), codes.Aborted, api.ReasonPublishOvertaken},
 		{store.ErrTooLarge, codes.InvalidArgument, api.ReasonConfigTooLarge},
 		{store.ErrNoSpace, codes.ResourceExhausted, api.ReasonStoreFull},
 		{store.ErrPermission, codes.FailedPrecondition, api.ReasonStoreRefusesAccess},

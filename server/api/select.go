@@ -10,7 +10,7 @@ import (
 )
 
 // SelectServer draws a server of a hostgroup, or one of the servers that the caller describes. The latter needs no
-// generation.
+// generation, but takes default_max_latency_ms from the one in force, which the answer names.
 func (s *Decision) SelectServer(_ context.Context, req *decisionv1.SelectServerRequest) (*decisionv1.SelectServerResponse, error) {
 	ask, candidates, err := translate.SelectFromProto(req)
 	if err != nil {
@@ -29,10 +29,14 @@ func (s *Decision) SelectServer(_ context.Context, req *decisionv1.SelectServerR
 		if err != nil {
 			return nil, toStatus(err)
 		}
-		return translate.SelectToProto(&drawn), nil
+		resp := translate.SelectToProto(&drawn)
+		if g != nil {
+			resp.Generation = g.Number
+		}
+		return resp, nil
 	}
 	if g == nil {
-		return nil, toStatus(errNoGeneration)
+		return nil, toStatus(s.noGeneration())
 	}
 	drawn := g.Core.Select(&ask)
 	resp := translate.SelectToProto(&drawn)

@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"strings"
 	"testing"
 
 	"google.golang.org/grpc/codes"
@@ -9,6 +10,7 @@ import (
 	configv1 "github.com/pointsman/pointsman/proto/pointsman/config/v1"
 	decisionv1 "github.com/pointsman/pointsman/proto/pointsman/decision/v1"
 	"github.com/pointsman/pointsman/server/api"
+	"github.com/pointsman/pointsman/server/translate"
 )
 
 func TestSelectOfHostgroup(t *testing.T) {
@@ -86,7 +88,7 @@ func TestSelectOfCandidatesNeedsNoGeneration(t *testing.T) {
 	cfg.Settings = &configv1.Settings{DefaultMaxLatencyMs: proto.Uint32(2000)}
 	f.publish(t, cfg)
 	resp, err := f.SelectServer(t.Context(), candidates(&decisionv1.Candidate{CurrentLatencyUs: 1_500_000}))
-	if err != nil || resp.GetIndex() != 0 {
+	if err != nil || resp.GetIndex() != 0 || resp.GetGeneration() != 1 {
 		t.Errorf("below the setting: %v, error %v", resp, err)
 	}
 }
@@ -101,5 +103,24 @@ func TestSelectBadFields(t *testing.T) {
 	} {
 		_, err := f.SelectServer(t.Context(), req)
 		wantError(t, err, codes.InvalidArgument, api.ReasonInvalidField, "field", field)
+	}
+}
+
+// Who asks a server without a generation learns whether to publish at all, or something valid.
+func TestNoGenerationSaysWhy(t *testing.T) {
+	f := newFixture(t)
+	_, err := f.RouteStatement(t.Context(), ask(1, "SELECT 1"))
+	wantError(t, err, codes.Unavailable, api.ReasonNoGeneration)
+	if strings.Contains(err.Error(), "rejected") {
+		t.Errorf("error %v before any publication", err)
+	}
+	f.store.Put([]byte{0xff, 0xff}, translate.Format)
+	ctx := patience(t)
+	for !strings.Contains(err.Error(), "was rejected") {
+		if ctx.Err() != nil {
+			t.Fatalf("error %v does not say that the generation was rejected", err)
+		}
+		_, err = f.RouteStatement(t.Context(), ask(1, "SELECT 1"))
+		wantError(t, err, codes.Unavailable, api.ReasonNoGeneration)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"sync"
 	"time"
 
 	"github.com/pointsman/pointsman/decision/live"
@@ -31,6 +32,12 @@ type Feed struct {
 	log     *slog.Logger
 
 	running store.Head
+	// unreadable is the head that was last rejected because it can't be read.
+	unreadable store.Head
+
+	mu sync.Mutex
+	// unsaved is the record of the generation in force as long as it is not on disk.
+	unsaved *lastgood.Record
 }
 
 // New makes a feed. The last good generation is kept at path; the folder must exist.
@@ -60,6 +67,9 @@ func (f *Feed) LoadLastGood(ctx context.Context) {
 
 // Run follows the store until ctx ends.
 func (f *Feed) Run(ctx context.Context) {
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	wg.Go(func() { f.retrySaves(ctx) })
 	f.store.Follow(ctx, store.FollowOptions{
 		Running: f.running,
 		OnHead:  f.offer,
@@ -71,6 +81,9 @@ func (f *Feed) Run(ctx context.Context) {
 func (f *Feed) offer(ctx context.Context, head store.Head) error {
 	f.metrics.Offered(head.Generation)
 	stored, manifest, err := f.store.Fetch(ctx, head.Generation)
+	if errors.Is(err, store.ErrCorrupt) || errors.Is(err, store.ErrNotFound) {
+		f.rejectUnreadable(ctx, head, err)
+	}
 	if err != nil {
 		return fmt.Errorf("offer generation %d: %w", head.Generation, err)
 	}
@@ -83,7 +96,7 @@ func (f *Feed) offer(ctx context.Context, head store.Head) error {
 		f.reject(ctx, head, fmt.Errorf("it is not newer than generation %d, which is in force; publish again to go on", f.live.Generation()))
 		return nil
 	}
-	err = lastgood.Save(f.path, lastgood.Record{
+	f.save(ctx, &lastgood.Record{
 		StoreID:    head.StoreID,
 		Generation: manifest.Generation,
 		Digest:     manifest.Digest,
@@ -91,12 +104,49 @@ func (f *Feed) offer(ctx context.Context, head store.Head) error {
 		Time:       time.Now().UTC(),
 		Bytes:      stored,
 	})
+	return nil
+}
+
+// save writes the copy of the generation in force. What fails is logged and left to retrySaves.
+func (f *Feed) save(ctx context.Context, r *lastgood.Record) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.unsaved = nil
+	err := lastgood.Save(f.path, *r)
 	f.metrics.Saved(err)
 	if err != nil {
-		f.log.ErrorContext(ctx, "the generation in force could not be saved; a restart without the store would serve an older one",
-			"generation", g.Number, "error", err)
+		f.unsaved = r
+		f.log.ErrorContext(ctx, "the generation in force could not be saved, it is tried again; a restart without the store would serve an older one",
+			"generation", r.Generation, "error", err)
 	}
-	return nil
+}
+
+// retrySaves tries again what save could not do, until ctx ends.
+func (f *Feed) retrySaves(ctx context.Context) {
+	ticker := time.NewTicker(store.DefaultFollowInterval)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+			f.retrySave(ctx)
+		}
+	}
+}
+
+func (f *Feed) retrySave(ctx context.Context) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.unsaved == nil {
+		return
+	}
+	err := lastgood.Save(f.path, *f.unsaved)
+	f.metrics.Saved(err)
+	if err == nil {
+		f.log.InfoContext(ctx, "the generation in force is saved now", "generation", f.unsaved.Generation)
+		f.unsaved = nil
+	}
 }
 
 // takeOver brings a generation into force unless it is older than what is in force.
@@ -108,6 +158,17 @@ func (f *Feed) takeOver(ctx context.Context, g *loaded.Generation, source string
 	f.metrics.SetState(metrics.Current)
 	f.log.InfoContext(ctx, "a generation is in force", "generation", g.Number, "digest", g.Digest, "source", source)
 	return true
+}
+
+// rejectUnreadable reports once that a generation is damaged in the store. It is still tried again: the store may be
+// repaired.
+func (f *Feed) rejectUnreadable(ctx context.Context, head store.Head, cause error) {
+	this := store.Head{StoreID: head.StoreID, Generation: head.Generation, Digest: head.Digest}
+	if f.unreadable == this {
+		return
+	}
+	f.unreadable = this
+	f.reject(ctx, head, cause)
 }
 
 // reject reports a generation that stays out of force.

@@ -59,6 +59,7 @@ type Metrics struct {
 	restarts  prometheus.Counter
 	rpcOK     map[string]prometheus.Counter // by method; complete before the first call
 
+	config     atomic.Int64 // a State
 	generation atomic.Uint64
 	since      atomic.Pointer[time.Time]
 }
@@ -223,6 +224,7 @@ func (m *Metrics) Saved(err error) {
 
 // SetState notes the state of the configuration.
 func (m *Metrics) SetState(state State) {
+	m.config.Store(int64(state))
 	for s, name := range stateNames {
 		v := 0.0
 		if State(s) == state {
@@ -231,6 +233,9 @@ func (m *Metrics) SetState(state State) {
 		m.state.WithLabelValues(name).Set(v)
 	}
 }
+
+// State is the state of the configuration.
+func (m *Metrics) State() State { return State(m.config.Load()) }
 
 // SetAlarm notes whether the store is not what it was.
 func (m *Metrics) SetAlarm(on bool) {

@@ -27,6 +27,7 @@ type Store struct {
 	generations []generation
 	changed     chan struct{}
 	failure     error
+	unreadable  error
 	before      func()
 }
 
@@ -35,6 +36,14 @@ func (s *Store) Fail(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.failure = err
+	s.wake()
+}
+
+// FailFetch makes Fetch fail with err; nil ends that.
+func (s *Store) FailFetch(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.unreadable = err
 	s.wake()
 }
 
@@ -91,6 +100,9 @@ func (s *Store) Fetch(_ context.Context, number uint64) ([]byte, store.Manifest,
 	defer s.mu.Unlock()
 	if s.failure != nil {
 		return nil, store.Manifest{}, s.failure
+	}
+	if s.unreadable != nil {
+		return nil, store.Manifest{}, fmt.Errorf("fetch generation %d: %w", number, s.unreadable)
 	}
 	for _, g := range s.generations {
 		if g.manifest.Generation == number {
