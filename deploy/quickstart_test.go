@@ -277,10 +277,40 @@ func TestQuickStart(t *testing.T) {
 			if want := map[string]int{"mariadb": 1}[backends]; notes != want {
 				t.Errorf("%d notes after the second start, want %d", notes, want)
 			}
+			// A program that dies takes nothing else with it.
+			killProcess(t, dir, "serve")
+			d.await(t, "quickstart: decision has ended")
+			if got := serverOf(t, c.QueryRowContext, readID); got != primary {
+				t.Errorf("%s on %d without the decision server, want %d", readID, got, primary)
+			}
 			d.signal(t, syscall.SIGTERM)
 			d.end(t, 0)
 		})
 	}
+}
+
+// killProcess kills the program that has both a word and a part of its command line.
+func killProcess(t *testing.T, part, word string) {
+	t.Helper()
+	files, err := filepath.Glob("/proc/[0-9]*/cmdline")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		raw, err := os.ReadFile(f)
+		if err != nil || !bytes.Contains(raw, []byte(part)) || !bytes.Contains(raw, []byte("\x00"+word+"\x00")) {
+			continue
+		}
+		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(f)))
+		if err == nil {
+			err = syscall.Kill(pid, syscall.SIGKILL)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	t.Skip("its processes can't be found: needs /proc")
 }
 
 // tryDemo does what the quick start suggests.

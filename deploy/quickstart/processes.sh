@@ -7,17 +7,28 @@ ready="" # Not empty once all is ready: from then on it is a success to be stopp
 step=""  # The command that attend waits for.
 names=()
 pids=()
+commands=() # Each in a form that eval takes.
+begun=()    # When each was started, in seconds of the script's time.
 
 # start NAME COMMAND... runs a program in the background, with a log. Its own process group keeps a Ctrl-C at the
 # terminal away from it, so that finish can stop one after another.
 start() {
   local name=$1
   shift
-  set -m
-  "$@" >"$logs/$name.log" 2>&1 </dev/null &
-  set +m
   names+=("$name")
-  pids+=("$!")
+  commands+=("$(printf '%q ' "$@")")
+  launch $((${#names[@]} - 1))
+}
+
+# launch I starts program number I, whose log begins anew unless it is started again.
+launch() {
+  local log="$logs/${names[$1]}.log"
+  [[ -n $ready ]] || : >"$log"
+  set -m
+  eval "exec ${commands[$1]}" >>"$log" 2>&1 </dev/null &
+  set +m
+  pids[$1]=$!
+  begun[$1]=$SECONDS
 }
 
 # attend NAME COMMAND... runs a command to its end, with a log. A signal does not have to wait for that end.
@@ -40,11 +51,20 @@ fail() {
   exit 1
 }
 
-# watch fails when a program has ended by itself.
+# watch fails when a program has ended by itself. Once all is ready it starts the program again instead, as a service
+# manager would: the others go on meanwhile. One that ends again within seconds is left to the user.
 watch() {
   local i
   for i in "${!pids[@]}"; do
-    kill -0 "${pids[i]}" 2>/dev/null || fail "${names[i]}" "${names[i]} has ended"
+    kill -0 "${pids[i]}" 2>/dev/null && continue
+    [[ -n $ready ]] || fail "${names[i]}" "${names[i]} has ended"
+    if ((SECONDS - begun[i] < 5)); then
+      echo "quickstart: ${names[i]} has ended again and stays down; its log is $logs/${names[i]}.log, its command: ${commands[i]}" >&2
+      unset "pids[i]"
+    else
+      echo "quickstart: ${names[i]} has ended and is started again" >&2
+      launch "$i"
+    fi
   done
 }
 
@@ -82,8 +102,8 @@ finish() {
   fi
   if ((${#pids[@]})); then
     echo "Stopping."
-    for ((i = ${#pids[@]} - 1; i >= 0; i--)); do
-      stop "${pids[i]}"
+    for ((i = ${#names[@]} - 1; i >= 0; i--)); do
+      [[ -z ${pids[i]:-} ]] || stop "${pids[i]}"
     done
   fi
   if [[ -n $ready ]] && ((status > 128)); then
