@@ -24,4 +24,5 @@ const (
 	codeDigestsOff         = "digests_off"
 	codeNegativeHostgroup  = "negative_hostgroup"
 	codeRegexEngineIgnored = "regex_engine_ignored"
+	codeUnknownDigestMode  = "unknown_digest_mode"
 )

@@ -25,6 +25,7 @@ func Compile(number uint64, cfg *Config) (*Generation, Problems) {
 		return nil, c.problems
 	}
 	c.g.attributes = c.g.sessionAttributes()
+	c.g.sources = ruleSources(cfg.QueryRules, c.g.digests)
 	return c.g, c.problems
 }
 
@@ -34,6 +35,8 @@ type compiler struct {
 	g        *Generation
 	problems Problems
 	warned   map[int32]bool // hostgroups that are known to be unknown
+
+	expressionsOf map[expressionKey]*expression // of all rules
 }
 
 // row is the row that a problem is about. Its severity is that of its errors: Warning when the row is not active, as it

@@ -15,6 +15,7 @@ const maxRetries = 1000
 func (c *compiler) rules() {
 	list := make([]rules.Rule, 0, len(c.cfg.QueryRules))
 	first := make(map[int64]int, len(c.cfg.QueryRules))
+	c.expressionsOf = compileExpressions(c.cfg.QueryRules)
 	for i := range c.cfg.QueryRules {
 		r := &c.cfg.QueryRules[i]
 		at := row{list: "query_rules", index: i, ruleID: r.RuleID, severity: Error}
@@ -96,11 +97,7 @@ func (c *compiler) number32(at row, field string, p *int64, high int64, to *int3
 
 // expressions compiles match_digest and match_pattern.
 func (c *compiler) expressions(at row, r *QueryRule, out *rules.Rule) {
-	modifiers := pattern.Modifiers{Caseless: true}
-	var modifiersErr error
-	if r.ReModifiers != nil {
-		modifiers, modifiersErr = pattern.ParseModifiers(*r.ReModifiers)
-	}
+	modifiers, modifiersErr := reModifiers(r)
 	out.Global = modifiers.Global
 	out.MatchDigest = c.expression(at, "match_digest", r.MatchDigest, modifiers.Caseless)
 	out.MatchPattern = c.expression(at, "match_pattern", r.MatchPattern, modifiers.Caseless)
@@ -119,20 +116,20 @@ func (c *compiler) expression(at row, field string, expr *string, caseless bool)
 	if expr == nil {
 		return nil
 	}
-	re, err := pattern.Compile(*expr, caseless)
-	if err != nil {
-		pos, msg := whole, err.Error()
-		if syntax, ok := errors.AsType[*pattern.SyntaxError](err); ok {
+	x := c.expressionsOf[expressionKey{*expr, caseless}]
+	if x.err != nil {
+		pos, msg := whole, x.err.Error()
+		if syntax, ok := errors.AsType[*pattern.SyntaxError](x.err); ok {
 			pos, msg = syntax.Pos, syntax.Msg
 		}
 		c.report(at, field, pos, codeRegexSyntax, fmt.Sprintf("%s is no valid expression: %s", field, msg))
 		return nil
 	}
-	if backtracks(re) {
+	if backtracks(x.re) {
 		c.warnf(at, field, codeRegexBacktracking,
 			"%s uses syntax that can only be matched by trying (look-around, back-references, atomic groups and the like); a statement on which that takes too many steps doesn't match", field)
 	}
-	return re
+	return x.re
 }
 
 func backtracks(re *pattern.Regexp) bool { return re != nil && re.Backtracking() }

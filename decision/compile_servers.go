@@ -70,6 +70,9 @@ func (c *compiler) servers() {
 			c.g.groups[s.HostgroupID].add(&s, status)
 		}
 	}
+	for _, of := range c.g.groups {
+		of.prepare()
+	}
 	slices.SortFunc(c.g.hostgroups, func(a, b Hostgroup) int { return cmp.Compare(a.HostgroupID, b.HostgroupID) })
 }
 

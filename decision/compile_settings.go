@@ -2,6 +2,12 @@ package decision
 
 import "github.com/pointsman/pointsman/decision/digest"
 
+// The values of digest_mode.
+const (
+	digestModeCompatible = "compatible"
+	digestModeCorrected  = "corrected"
+)
+
 // settings fills the defaults and checks the ranges; both are those of the API's Settings.
 func (c *compiler) settings() {
 	in := &c.cfg.Settings
@@ -44,6 +50,12 @@ func (c *compiler) settings() {
 	out.ServerVersion = filled(in.ServerVersion, "8.0.30")
 	out.SetQueryLockOnHostgroup = number("set_query_lock_on_hostgroup", in.SetQueryLockOnHostgroup, 1, 0, 1)
 
+	out.DigestMode = filled(in.DigestMode, digestModeCompatible)
+	if m := *out.DigestMode; m != digestModeCompatible && m != digestModeCorrected {
+		c.reportf(at, "digest_mode", codeUnknownDigestMode,
+			"digest_mode is %q; give %q (ProxySQL 2.7's digests) or %q (its known defects mended)", m, digestModeCompatible, digestModeCorrected)
+	}
+
 	c.g.digests = *out.QueryDigests
 	c.g.annotations = *out.QueryProcessorFirstCommentParsing == 2
 	c.g.iterations = *out.QueryProcessorIterations
@@ -56,5 +68,6 @@ func (c *compiler) settings() {
 		KeepComment:         *out.QueryDigestsKeepComment,
 		GroupingLimit:       int(*out.QueryDigestsGroupingLimit),
 		GroupsGroupingLimit: int(*out.QueryDigestsGroupsGroupingLimit),
+		Corrected:           *out.DigestMode == digestModeCorrected,
 	}
 }

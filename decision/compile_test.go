@@ -102,11 +102,11 @@ func TestProblems(t *testing.T) {
 		{"settings", &decision.Config{Settings: decision.Settings{
 			QueryDigestsMaxDigestLength: new(uint32(15)), QueryDigestsGroupingLimit: new(uint32(0)),
 			QueryProcessorIterations: new(uint32(1_000_001)), QueryProcessorRegex: new(uint32(2)),
-			QueryProcessorFirstCommentParsing: new(uint32(1)), ConnectTimeoutServer: new(uint32(9)),
+			QueryProcessorFirstCommentParsing: new(uint32(1)), ConnectTimeoutServer: new(uint32(9)), DigestMode: new("exact"),
 		}}, []string{
 			"out_of_range@settings.query_digests_max_digest_length", "out_of_range@settings.query_digests_grouping_limit",
 			"out_of_range@settings.query_processor_iterations", "?regex_engine_ignored@settings.query_processor_regex",
-			"out_of_range@settings.query_processor_first_comment_parsing", "out_of_range@settings.connect_timeout_server",
+			"out_of_range@settings.query_processor_first_comment_parsing", "out_of_range@settings.connect_timeout_server", "unknown_digest_mode@settings.digest_mode",
 		}},
 		{"hostgroups", &decision.Config{Hostgroups: []decision.Hostgroup{
 			{HostgroupID: -1}, {HostgroupID: 1, MaxNumOnlineServers: new(uint32(1_000_001))}, {HostgroupID: 1},

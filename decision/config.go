@@ -37,6 +37,7 @@ type Settings struct {
 	ConnectRetriesOnFailure           *uint32
 	ServerVersion                     *string
 	SetQueryLockOnHostgroup           *uint32
+	DigestMode                        *string
 }
 
 // Hostgroup holds the attributes of a hostgroup.

@@ -34,21 +34,3 @@ func CookieGeneration(cookie []byte) (n uint64, ok bool) {
 	}
 	return binary.BigEndian.Uint64(cookie[1:]), true
 }
-
-// appendClass appends the session's class: the values of sessionAttributes as far as Route can tell them apart.
-func (g *Generation) appendClass(dst []byte, s *scratch) []byte {
-	dst = appendText(dst, s.question.Username)
-	if g.looksAtSchemaname() {
-		dst = appendText(dst, s.question.Schemaname)
-	}
-	dst = s.addresses.AppendTo(dst)
-	if g.rules.LooksAtProxyPort() {
-		dst = binary.BigEndian.AppendUint32(dst, uint32(s.question.ProxyPort))
-	}
-	return binary.BigEndian.AppendUint32(dst, uint32(s.question.FlagIn))
-}
-
-func appendText(dst []byte, text string) []byte {
-	dst = binary.AppendUvarint(dst, uint64(len(text)))
-	return append(dst, text...)
-}

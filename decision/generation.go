@@ -8,7 +8,7 @@ import (
 	"github.com/pointsman/pointsman/decision/rules"
 )
 
-// Generation is one compiled configuration. It never changes.
+// Generation is one compiled configuration. It never changes to its users.
 type Generation struct {
 	number     uint64
 	settings   Settings // all filled
@@ -21,12 +21,16 @@ type Generation struct {
 	rules        *rules.Set
 	fastRoutes   *fastroute.Table
 	backtracking []int64
+	sources      []ruleSource // of all rules, by rule_id
 
 	digests       bool
 	digestOptions digest.Options
 	annotations   bool
 	iterations    uint32
 	attributes    []string
+
+	plain   bool       // walk by the reference; for tests
+	classes classTable // the only part that changes: it remembers what was found out
 }
 
 // Number is the generation's number.
@@ -60,7 +64,8 @@ func (g *Generation) Backtracking() []int64 { return slices.Clip(g.backtracking)
 // DigestOptions are the options that statements are digested with.
 func (g *Generation) DigestOptions() digest.Options { return g.digestOptions }
 
-// sessionAttributes lists what the class is made of; see appendClass.
+// sessionAttributes lists what a class is resolved from; see classKey. The username is always among them: an unknown one
+// has to be refused.
 func (g *Generation) sessionAttributes() []string {
 	names := []string{"username"}
 	add := func(looked bool, name string) {

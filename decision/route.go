@@ -15,12 +15,11 @@ const maxProxyPort = math.MaxUint16
 type scratch struct {
 	question    rules.Question
 	walk        rules.Walk
-	addresses   rules.Matches
 	annotations rules.Annotations
 	digest      digest.Buffer
 	digestText  []byte
-	class       []byte
 
+	mirrored     bool // mirrorWalk is this question's
 	mirrorWalk   rules.Walk
 	mirrorDigest digest.Buffer
 }
@@ -29,27 +28,30 @@ type scratch struct {
 // use. Rules, fast routes, annotations and the default hostgroup follow each other as in ProxySQL; a lock or
 // transaction then keeps its hostgroup, while everything else of the answer still counts.
 func (g *Generation) Route(q *Question, a *Answer) error {
-	user, err := g.check(q)
+	c, err := g.classOf(&q.Session)
 	if err != nil {
+		return err
+	}
+	if err := check(q); err != nil {
 		return err
 	}
 	s := &a.scratch
 	a.reset(g.number)
-	g.describe(&q.Session, user, s)
-	s.class = g.appendClass(s.class[:0], s)
-	a.Cookie = appendCookie(a.Cookie[:0], g.number, s.class)
+	a.Cookie = append(a.Cookie[:0], c.cookie...)
 
-	if user.FastForward {
-		a.FinalFlagIn = s.question.FlagIn
-		a.settle(q, user.DefaultHostgroup, ReasonDefaultHostgroup)
-		a.CacheScope = g.scope(q, a, false)
+	if c.user.FastForward {
+		s.walk.Clear()
+		a.FinalFlagIn = c.key.flagIn
+		a.settle(q, c.user.DefaultHostgroup, ReasonDefaultHostgroup)
+		a.CacheScope = g.scope(q, a, false, false)
 		return nil
 	}
 
+	s.question = rules.Question{Session: c.session, FlagIn: c.key.flagIn, Iterations: g.iterations}
 	comment := g.digest(&q.Statement, a)
 	s.walk.Seed(q.Seed)
-	g.rules.Walk(&s.question, &s.walk)
-	destination, reason := g.destination(user, a)
+	g.walk(&s.question, &s.walk)
+	destination, reason := g.destination(c, a)
 	commented := rules.HasAnnotation(comment)
 	annotated := commented && g.annotations
 	if annotated {
@@ -66,31 +68,35 @@ func (g *Generation) Route(q *Question, a *Answer) error {
 	if s.walk.Rewritten && q.Statement.Command != Execute && !bytes.Equal(s.walk.Text, q.Statement.Text) {
 		a.Rewritten, a.IsRewritten = s.walk.Text, true
 	}
-	g.mirror(user, q.Seed, a)
+	g.mirror(c, q.Seed, a)
 	a.ExecuteNeedsText = q.Statement.Command == Prepare && (annotated || g.rules.LooksAtText())
-	a.CacheScope = g.scope(q, a, commented)
+	a.CacheScope = g.scope(q, a, commented, annotated && s.annotations.UsesTime)
 	return nil
 }
 
-func (g *Generation) check(q *Question) (*User, error) {
-	user, ok := g.byName[q.Session.Username]
-	switch {
-	case !ok && q.Session.Username == "":
-		return nil, &QuestionError{"session.username", "is empty; name the MySQL user"}
-	case !ok:
-		return nil, &QuestionError{"session.username", "is not an active user of this generation"}
-	case q.Session.ProxyPort > maxProxyPort:
-		return nil, &QuestionError{"session.proxy_port", "is above 65535"}
-	case q.Statement.Command > Execute:
-		return nil, &QuestionError{"statement.command", "is unknown"}
-	case q.Statement.HasText:
-		return user, nil
-	case !q.Statement.HasDigest:
-		return nil, &QuestionError{"statement", "has neither a text nor a digest"}
-	case q.Statement.Command != Execute:
-		return nil, &QuestionError{"statement", "has no text; a digest alone is enough for EXECUTE only"}
+func (g *Generation) walk(q *rules.Question, w *rules.Walk) {
+	if g.plain {
+		g.rules.WalkPlain(q, w)
+		return
 	}
-	return user, nil
+	g.rules.Walk(q, w)
+}
+
+// check finds what is wrong with a question but for its username.
+func check(q *Question) error {
+	switch {
+	case q.Session.ProxyPort > maxProxyPort:
+		return &QuestionError{"session.proxy_port", "is above 65535"}
+	case q.Statement.Command > Execute:
+		return &QuestionError{"statement.command", "is unknown"}
+	case q.Statement.HasText:
+		return nil
+	case !q.Statement.HasDigest:
+		return &QuestionError{"statement", "has neither a text nor a digest"}
+	case q.Statement.Command != Execute:
+		return &QuestionError{"statement", "has no text; a digest alone is enough for EXECUTE only"}
+	}
+	return nil
 }
 
 // reset clears everything but the buffers.
@@ -106,29 +112,7 @@ func (a *Answer) reset(generation uint64) {
 	a.Mirror.DestinationHostgroup, a.Mirror.MatchedRules = None, a.Mirror.MatchedRules[:0]
 	a.IgnoredAnnotations = 0
 	a.Effects = Effects{}
-	a.scratch.annotations.Parse(nil, 0)
-	a.scratch.walk.Clear()
-	a.scratch.mirrorWalk.Clear()
-}
-
-// describe fills the session's part of the walk's question.
-func (g *Generation) describe(session *Session, user *User, s *scratch) {
-	schemaname := session.Schemaname
-	if schemaname == "" {
-		schemaname = user.DefaultSchema
-	}
-	if schemaname == "" {
-		schemaname = *g.settings.DefaultSchema
-	}
-	g.rules.MatchAddresses(&s.addresses, session.ClientAddr, session.ProxyAddr)
-	s.question = rules.Question{
-		Username:   session.Username,
-		Schemaname: schemaname,
-		Addresses:  &s.addresses,
-		ProxyPort:  int32(session.ProxyPort),
-		FlagIn:     max(session.NextQueryFlagIn, 0),
-		Iterations: g.iterations,
-	}
+	a.scratch.mirrored = false
 }
 
 // digest fills the statement's part of the walk's question and gives the first comment.
@@ -153,14 +137,14 @@ func (g *Generation) digest(st *Statement, a *Answer) (comment []byte) {
 }
 
 // destination takes over what the walk says, and then a fast route unless a matched rule stopped the walk.
-func (g *Generation) destination(user *User, a *Answer) (int32, Reason) {
+func (g *Generation) destination(c *class, a *Answer) (int32, Reason) {
 	w := &a.scratch.walk
 	a.Effects = w.Effects
 	a.FinalFlagIn = w.Flag
 	a.MatchedRules = append(a.MatchedRules, w.Matched...)
 	a.MatchedRulesTruncated = w.Truncated
 	if !w.Stopped {
-		hostgroup, ok := g.fastRoutes.Lookup(user.Username, a.scratch.question.Schemaname, w.Flag)
+		hostgroup, ok := g.fastRoutes.LookupIDs(c.fastUser, c.fastSchema, w.Flag)
 		if ok {
 			a.FastRoute = true
 			return hostgroup, ReasonFastRoute
@@ -169,7 +153,7 @@ func (g *Generation) destination(user *User, a *Answer) (int32, Reason) {
 	if w.Destination != None {
 		return w.Destination, ReasonRule
 	}
-	return user.DefaultHostgroup, ReasonDefaultHostgroup
+	return c.user.DefaultHostgroup, ReasonDefaultHostgroup
 }
 
 // settle sets the destination, unless the statement is answered without one or the session is held elsewhere.
@@ -187,16 +171,22 @@ func (a *Answer) settle(q *Question, destination int32, reason Reason) {
 
 // scope says how far the answer holds. The walk is a function of the session's class and of what it looked at, so an
 // answer that saw no text holds for every statement of the same digest text. commented tells whether the first comment
-// may hold annotations; by ScopeDigest's terms the answer is then good for its text alone, even if none was read.
-func (g *Generation) scope(q *Question, a *Answer, commented bool) CacheScope {
+// may hold annotations; by ScopeDigest's terms the answer is then good for its text alone, even if none was read. timed
+// tells whether one of them depends on the time.
+func (g *Generation) scope(q *Question, a *Answer, commented, timed bool) CacheScope {
 	s := &a.scratch
-	if a.Reason == ReasonLocked || a.Reason == ReasonTransaction || s.annotations.UsesTime {
+	if a.Reason == ReasonLocked || a.Reason == ReasonTransaction || timed {
 		return ScopeNone
 	}
 	// Without a digest only the text tells statements apart. A digest text of the full length may be the beginning of
 	// another one with the same hash.
 	text := commented || !a.HasDigest || len(a.DigestText) >= g.digestOptions.MaxDigestLength
-	for _, w := range [...]*rules.Walk{&s.walk, &s.mirrorWalk} {
+	walks := [...]*rules.Walk{&s.walk, &s.mirrorWalk}
+	n := 1
+	if s.mirrored {
+		n = 2
+	}
+	for _, w := range walks[:n] {
 		if w.Random || w.LackedText {
 			return ScopeNone
 		}

@@ -61,10 +61,12 @@ func (s *Server) Address() string {
 
 // group is a hostgroup as Select sees it. Its lists run in step.
 type group struct {
-	maxOnline  uint32
-	servers    []Server
-	addresses  []string
-	candidates []selection.Candidate
+	maxOnline uint32
+	servers   []Server
+	addresses []string
+	list      *selection.List
+
+	candidates []selection.Candidate // of the list, until all are there
 }
 
 // add takes a server whose numbers are checked; others never get as far as Select.
@@ -82,6 +84,11 @@ func (g *group) add(s *Server, status selection.Status) {
 	})
 }
 
+// prepare follows the last add.
+func (g *group) prepare() {
+	g.list, g.candidates = selection.NewList(g.candidates), nil
+}
+
 // Select draws a server of a hostgroup by its configured status and weight and the caller's connections. A hostgroup
 // without servers, or one that nobody declares, has none to give.
 func (g *Generation) Select(r *SelectRequest) SelectResult {
@@ -91,14 +98,11 @@ func (g *Generation) Select(r *SelectRequest) SelectResult {
 	}
 	limits := limits(r, *g.settings.DefaultMaxLatencyMS)
 	limits.MaxNumOnlineServers = of.maxOnline
-	candidates := of.candidates
+	var used selection.Used
 	if len(r.Connections) > 0 {
-		candidates = slices.Clone(candidates)
-		for i, address := range of.addresses {
-			candidates[i].CurrentConnections = r.Connections[address]
-		}
+		used = func(place int) uint32 { return r.Connections[of.addresses[place]] }
 	}
-	result := draw(r, candidates, of.addresses, &limits)
+	result := draw(r, of.list, of.addresses, &limits, used)
 	if result.Index >= 0 {
 		result.Server = &of.servers[result.Index]
 	}
@@ -152,7 +156,7 @@ func SelectCandidates(list []Candidate, r *SelectRequest, defaultMaxLatencyMS ui
 		}
 	}
 	limits := limits(r, defaultMaxLatencyMS)
-	result := draw(r, candidates, names, &limits)
+	result := draw(r, selection.NewList(candidates), names, &limits, nil)
 	if result.Index >= 0 {
 		result.Index = int(indexes[result.Index])
 	}
@@ -168,20 +172,22 @@ func limits(r *SelectRequest, defaultMaxLatencyMS uint32) selection.Limits {
 	return l
 }
 
-// draw picks one of the candidates; names run in step with them.
-func draw(r *SelectRequest, candidates []selection.Candidate, names []string, l *selection.Limits) SelectResult {
+// draw picks one of the list; names run in step with it.
+func draw(r *SelectRequest, list *selection.List, names []string, l *selection.Limits, used selection.Used) SelectResult {
 	var excluded selection.Set
-	for i, name := range names {
-		if slices.Contains(r.Exclude, name) {
-			excluded.Add(i)
+	if len(r.Exclude) > 0 {
+		for i, name := range names {
+			if slices.Contains(r.Exclude, name) {
+				excluded.Add(i)
+			}
 		}
 	}
 	result := SelectResult{
-		Index:    selection.Pick(candidates, l, r.Seed, excluded),
-		Eligible: selection.Count(candidates, l, excluded),
+		Index:    list.Pick(l, r.Seed, excluded, used),
+		Eligible: list.Count(l, excluded, used),
 	}
 	if r.Explain {
-		for i, reason := range selection.Explain(nil, candidates, l, excluded) {
+		for i, reason := range selection.Explain(nil, list.With(used), l, excluded) {
 			if reason.Kind != selection.Passed {
 				result.Rejections = append(result.Rejections, Rejection{names[i], reason.String()})
 			}

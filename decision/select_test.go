@@ -2,6 +2,7 @@ package decision_test
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"testing"
 
@@ -61,6 +62,25 @@ func TestSelect(t *testing.T) {
 	// Four standard deviations of 4,000 draws at 3:1 are 110.
 	if count[0] < 2890 || count[0] > 3110 || count[0]+count[1] != 4000 {
 		t.Errorf("draws %v", count)
+	}
+}
+
+func TestSelectAllocs(t *testing.T) {
+	cfg := &decision.Config{}
+	request := decision.SelectRequest{Hostgroup: 2, Connections: map[string]uint32{}}
+	for i := range 100 {
+		cfg.Servers = append(cfg.Servers, decision.Server{HostgroupID: 2, Hostname: fmt.Sprint("db", i)})
+		request.Connections[cfg.Servers[i].Address()] = 1000
+	}
+	request.Connections["db7:3306"] = 999
+	g := mustCompile(t, cfg)
+	if n := testing.AllocsPerRun(100, func() {
+		request.Seed++
+		if got := g.Select(&request); got.Eligible != 1 || got.Server.Hostname != "db7" {
+			t.Fatalf("result %+v", got)
+		}
+	}); n != 0 {
+		t.Errorf("%g allocations, want 0", n)
 	}
 }
 

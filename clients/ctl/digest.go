@@ -15,27 +15,36 @@ import (
 )
 
 func (a *app) digest() *cobra.Command {
-	var bulk bool
+	var (
+		bulk bool
+		mode string
+	)
 	cmd := &cobra.Command{
 		Use:   "digest [SQL]",
 		Short: "Print the digest of a statement",
-		Long: "Print the digest hash and text of a statement, as ProxySQL 2.7 makes them with its default options.\n\n" +
+		Long: "Print the digest hash and text of a statement, as ProxySQL 2.7 makes them with its default options,\n" +
+			"or with --digest-mode corrected as the setting digest_mode makes them.\n\n" +
 			"With --ndjson each input line {\"sql\" or \"sql_b64\", \"options\": {...}} gives a line\n" +
 			"{\"digest\", \"digest_text\", \"first_comment\"}; {\"digest_text\", \"options\"} gives the hash of that text.",
 	}
 	cmd.Flags().BoolVar(&bulk, "ndjson", false, "one JSON object a line on standard input, one on standard output")
+	cmd.Flags().StringVar(&mode, "digest-mode", modeCompatible, "compatible or corrected, as the setting digest_mode")
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
+		if mode != modeCompatible && mode != modeCorrected {
+			return fmt.Errorf("flag --digest-mode: %q is neither %s nor %s", mode, modeCompatible, modeCorrected)
+		}
+		opts := digest.DefaultOptions()
+		opts.Corrected = mode == modeCorrected
 		var buf digest.Buffer
 		if bulk {
 			if len(args) > 0 {
 				return errors.New("--ndjson reads statements from standard input, not from arguments")
 			}
-			return a.bulk(func(dst, line []byte) ([]byte, error) { return digestLine(&buf, dst, line) })
+			return a.bulk(func(dst, line []byte) ([]byte, error) { return digestLine(&buf, &opts, dst, line) })
 		}
 		if len(args) == 0 {
 			return errors.New("no statement given; write it as an argument, or use --ndjson")
 		}
-		opts := digest.DefaultOptions()
 		res := digest.Compute(&buf, []byte(strings.Join(args, " ")), &opts)
 		if a.output == "json" {
 			return a.printJSON(newDigestAnswer(res))
@@ -56,7 +65,15 @@ type digestOptions struct {
 	KeepComment         *bool `json:"keep_comment"`
 	GroupingLimit       *int  `json:"grouping_limit"`
 	GroupsGroupingLimit *int  `json:"groups_grouping_limit"`
+
+	DigestMode *string `json:"digest_mode"`
 }
+
+// The digest modes, as the setting digest_mode calls them.
+const (
+	modeCompatible = "compatible"
+	modeCorrected  = "corrected"
+)
 
 type digestQuestion struct {
 	SQL        *string       `json:"sql"`
@@ -91,7 +108,7 @@ func base64IfBroken(text []byte) string {
 	return base64.StdEncoding.EncodeToString(text)
 }
 
-func digestLine(buf *digest.Buffer, dst, line []byte) ([]byte, error) {
+func digestLine(buf *digest.Buffer, defaults *digest.Options, dst, line []byte) ([]byte, error) {
 	var q digestQuestion
 	dec := json.NewDecoder(bytes.NewReader(line))
 	dec.DisallowUnknownFields()
@@ -110,7 +127,7 @@ func digestLine(buf *digest.Buffer, dst, line []byte) ([]byte, error) {
 	if given != 1 {
 		return dst, badLine("give one of sql, sql_b64 and digest_text")
 	}
-	opts, err := q.Options.resolve()
+	opts, err := q.Options.resolve(*defaults)
 	if err != nil {
 		return dst, err
 	}
@@ -128,8 +145,8 @@ func digestLine(buf *digest.Buffer, dst, line []byte) ([]byte, error) {
 	return appendJSON(dst, newDigestAnswer(digest.Compute(buf, sql, &opts)))
 }
 
-func (o *digestOptions) resolve() (digest.Options, error) {
-	opts := digest.DefaultOptions()
+// resolve gives opts with what the line says instead.
+func (o *digestOptions) resolve(opts digest.Options) (digest.Options, error) {
 	for _, f := range []struct {
 		name     string
 		from     *int
@@ -155,6 +172,12 @@ func (o *digestOptions) resolve() (digest.Options, error) {
 		if f.from != nil {
 			*f.to = *f.from
 		}
+	}
+	if m := o.DigestMode; m != nil {
+		if *m != modeCompatible && *m != modeCorrected {
+			return opts, badLine("options.digest_mode: %q is neither %s nor %s", *m, modeCompatible, modeCorrected)
+		}
+		opts.Corrected = *m == modeCorrected
 	}
 	return opts, nil
 }

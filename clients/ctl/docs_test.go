@@ -123,7 +123,7 @@ func TestDocumentedDocuments(t *testing.T) {
 // TestDocumentedCommands runs the examples of kind "console" and compares what they print. The files they read are the
 // YAML blocks before them that begin with a file's name, and what "cat" shows.
 func TestDocumentedCommands(t *testing.T) {
-	for _, name := range []string{"configuration.md", "pointsmanctl.md", "digests.md"} {
+	for _, name := range []string{"configuration.md", "pointsmanctl.md", "explain.md", "digests.md", "lint.md", "testing.md"} {
 		text := page(t, name)
 		t.Run(name, func(t *testing.T) {
 			t.Chdir(t.TempDir())

@@ -25,9 +25,9 @@ const offlineGeneration = 1
 
 func (a *app) route() *cobra.Command {
 	var (
-		config, user, schema, addr, proxy, command string
-		proxyPort                                  uint32
-		bulk                                       bool
+		config string
+		ask    question
+		bulk   bool
 	)
 	cmd := &cobra.Command{
 		Use:   "route [SQL]",
@@ -38,12 +38,7 @@ func (a *app) route() *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.StringVar(&config, "config", "", "decide offline by this configuration file")
-	f.StringVar(&user, "user", "", "the session's MySQL user")
-	f.StringVar(&schema, "schema", "", "the session's schema")
-	f.StringVar(&addr, "client-addr", "", "the client's address")
-	f.StringVar(&proxy, "proxy-addr", "", "the local address the client connected to")
-	f.Uint32Var(&proxyPort, "proxy-port", 0, "the local port the client connected to")
-	f.StringVar(&command, "command", "query", "query, prepare or execute")
+	ask.flags(f)
 	f.BoolVar(&bulk, "ndjson", false, "one request a line on standard input, one answer a line on standard output")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		gen, err := a.offline(config)
@@ -62,15 +57,9 @@ func (a *app) route() *cobra.Command {
 		if len(args) == 0 {
 			return errors.New("no statement given; write it as an argument, or use --ndjson")
 		}
-		cmdValue, ok := decisionv1.Command_value["COMMAND_"+strings.ToUpper(command)]
-		if !ok {
-			return fmt.Errorf("flag --command: %q is none of query, prepare, execute", command)
-		}
-		req := &decisionv1.RouteStatementRequest{
-			Session: &decisionv1.Session{Username: user, Schemaname: schema, ClientAddr: addr, ProxyAddr: proxy, ProxyPort: proxyPort},
-			Statement: &decisionv1.Statement{
-				Body: &decisionv1.Statement_Text{Text: strings.Join(args, " ")}, Command: decisionv1.Command(cmdValue),
-			},
+		req, err := ask.request([]byte(strings.Join(args, " ")))
+		if err != nil {
+			return err
 		}
 		var resp *decisionv1.RouteStatementResponse
 		if gen != nil {
@@ -119,6 +108,19 @@ type router struct {
 }
 
 func (r *router) route(req *decisionv1.RouteStatementRequest, resp *decisionv1.RouteStatementResponse) error {
+	if err := r.ask(req); err != nil {
+		return err
+	}
+	if err := r.gen.Route(&r.question, &r.answer); err != nil {
+		return badLine("%v", err)
+	}
+	translate.AnswerToProto(&r.answer, resp)
+	resp.RequestId, resp.SessionAttributes = req.GetRequestId(), r.gen.SessionAttributes()
+	return nil
+}
+
+// ask takes over a request.
+func (r *router) ask(req *decisionv1.RouteStatementRequest) error {
 	if err := translate.QuestionFromProto(req, &r.question); err != nil {
 		return badLine("%v", err)
 	}
@@ -131,11 +133,6 @@ func (r *router) route(req *decisionv1.RouteStatementRequest, resp *decisionv1.R
 	if req.NowMs == nil {
 		r.question.NowMS = time.Now().UnixMilli()
 	}
-	if err := r.gen.Route(&r.question, &r.answer); err != nil {
-		return badLine("%v", err)
-	}
-	translate.AnswerToProto(&r.answer, resp)
-	resp.RequestId, resp.SessionAttributes = req.GetRequestId(), r.gen.SessionAttributes()
 	return nil
 }
 

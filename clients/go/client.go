@@ -30,6 +30,13 @@ var ErrUnavailable = errors.New("decision service unavailable")
 // maxMessageSize lets a configuration with hundreds of thousands of fast routes pass.
 const maxMessageSize = 72 << 20
 
+// How many bytes a server may send before this side has taken them, on a stream and on a connection. With windows of its
+// own choice gRPC would measure the connection by a ping for nearly every message.
+const (
+	streamWindow     = 1 << 20
+	connectionWindow = 4 << 20
+)
+
 // Options say where the servers are.
 type Options struct {
 	// Addresses are "host:port" or "unix:/path"; at least one. Decisions go to any healthy one, configuration
@@ -87,6 +94,8 @@ func dial(addrs []resolver.Address, serviceConfig string, extra []grpc.DialOptio
 		grpc.WithResolvers(r),
 		grpc.WithTransportCredentials(insecure.NewCredentials()),
 		grpc.WithContextDialer(dialAddress),
+		grpc.WithInitialWindowSize(streamWindow),
+		grpc.WithInitialConnWindowSize(connectionWindow),
 		grpc.WithDefaultServiceConfig(serviceConfig),
 		grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: 10 * time.Second, Timeout: 3 * time.Second, PermitWithoutStream: true}),
 		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(maxMessageSize), grpc.MaxCallSendMsgSize(maxMessageSize)),

@@ -10,6 +10,7 @@ type Options struct {
 	KeepComment         bool // keep_comment: comments of the form /* */ stay in the text
 	GroupingLimit       int  // grouping_limit: values kept of a list in parentheses
 	GroupsGroupingLimit int  // groups_grouping_limit: folded lists kept of a sequence of them; 0 keeps all
+	Corrected           bool // digest_mode corrected: known defects are mended, see docs/digests.md
 }
 
 // DefaultOptions returns the values that a fresh ProxySQL 2.7 has.

@@ -51,6 +51,42 @@ func TestLookup(t *testing.T) {
 	}
 }
 
+func TestIDs(t *testing.T) {
+	table, _ := Build([]Entry{{"app", "shop", 0, 10}, {"", "shop", 0, 20}, {"app", "log", 3, 30}})
+	app, anyone, shop, log := table.UserID("app"), table.UserID(""), table.SchemaID("shop"), table.SchemaID("log")
+	if app == 0 || anyone == 0 || app == anyone || shop == 0 || log == 0 || shop == log {
+		t.Fatalf("users %d and %d, schemas %d and %d", app, anyone, shop, log)
+	}
+	if other, schema := table.UserID("other"), table.SchemaID("other"); other != 0 || schema != 0 {
+		t.Errorf("unknown names have the ids %d and %d", other, schema)
+	}
+	const none = -1
+	for _, tt := range []struct {
+		user, schema uint32
+		flag         int32
+		want         int32
+	}{
+		{app, shop, 0, 10},
+		{anyone, shop, 0, 20},
+		{0, shop, 0, 20},
+		{app, log, 3, 30},
+		{app, log, 0, none},
+		{0, log, 3, none},
+		{app, 0, 0, none},
+		{0, 0, 0, none},
+		{math.MaxUint32, shop, 0, 20}, // of no table
+	} {
+		got, ok := table.LookupIDs(tt.user, tt.schema, tt.flag)
+		if ok != (tt.want != none) || ok && got != tt.want {
+			t.Errorf("LookupIDs(%d, %d, %d) = %d, %v, want %d", tt.user, tt.schema, tt.flag, got, ok, tt.want)
+		}
+	}
+	var empty *Table
+	if got, ok := empty.LookupIDs(app, shop, 0); ok || empty.UserID("app") != 0 || empty.SchemaID("shop") != 0 || empty.Memory() != 0 || empty.NamesMemory() != 0 {
+		t.Errorf("the empty table gives %d", got)
+	}
+}
+
 func TestEmpty(t *testing.T) {
 	built, duplicates := Build(nil)
 	if duplicates != nil {
@@ -162,27 +198,11 @@ func TestMillion(t *testing.T) {
 			t.Fatalf("%v: %d, %v", e, hostgroup, ok)
 		}
 	}
-	if free := len(table.slots) - len(entries); free < len(table.slots)/4 || len(table.slots) > 4*len(entries) {
-		t.Errorf("%d slots for %d entries", len(table.slots), len(entries))
+	if per := (table.Memory() - table.NamesMemory()) / len(entries); per > 24 {
+		t.Errorf("%d bytes an entry without the names, want at most 24", per)
 	}
-	// Keys that count up must not pile up: count how far entries are from where their hash puts them.
-	mask := uint64(len(table.slots) - 1)
-	var far int
-	for i, s := range table.slots {
-		if s.user != 0 {
-			far += int((uint64(i) - hash(s.user, s.schema, s.flag)) & mask)
-		}
-	}
-	if mean := float64(far) / float64(len(entries)); mean > 2 {
-		t.Errorf("%.2f extra probes for an entry, want at most 2", mean)
-	}
-}
-
-func TestSlots(t *testing.T) {
-	for n := range 3000 {
-		if slots := slotsFor(n); slots&(slots-1) != 0 || slots-n < slots/4 || slots-n < 1 {
-			t.Fatalf("%d slots for %d entries", slots, n)
-		}
+	if per := table.NamesMemory() / (len(entries)/20 + 10); per > 32 {
+		t.Errorf("%d bytes a name, want at most 32", per)
 	}
 }
 

@@ -68,6 +68,9 @@ func (m *machine) candidate(place int) int {
 // grant adds up the steps of the grant before and makes a new one.
 func (m *machine) grant(steps int) {
 	m.spent += m.granted - m.steps
+	if left := m.limit - m.spent; steps > left {
+		steps, m.last = max(left, 0), true
+	}
 	m.granted, m.steps = steps, steps
 }
 
@@ -78,6 +81,7 @@ func (m *machine) grantMore() error {
 	}
 	m.last = true
 	if m.memo.start(m.prog.memoRows, len(m.text)) {
+		m.spent += len(m.memo.bits) / wordsAStep
 		m.grant(baseSteps + min(stepsATry*m.prog.tries*len(m.text), maxMemoSteps))
 	} else {
 		m.grant(baseSteps + stepsAByte*len(m.text))

@@ -1,6 +1,9 @@
 package pattern
 
-import "sync"
+import (
+	"math"
+	"sync"
+)
 
 // Bounds of one search. They depend on the text alone, so the outcome does, too.
 const (
@@ -12,6 +15,7 @@ const (
 	stepsATry    = 4          // with the memo, which keeps down the tries, not the steps between them
 	maxMemoSteps = 1 << 27
 	maxMemoSize  = 1 << 20 // words: 8 MiB
+	wordsAStep   = 64      // of the memo: clearing them takes a step
 )
 
 // entryKind says what is done with an entry of the stack when the search goes back to it.
@@ -44,6 +48,7 @@ type machine struct {
 	steps     int  // left of those granted
 	granted   int  // latest
 	spent     int  // before
+	limit     int  // of what may be spent
 	last      bool // no more steps are granted when these are used up
 	memo      memo
 	patience  int // steps before the memo is switched on
@@ -55,7 +60,7 @@ var machines = sync.Pool{New: func() any { return new(machine) }}
 func borrow(prog *program, text []byte, captures bool) *machine {
 	m := machines.Get().(*machine) //nolint:forcetypeassert // The pool holds nothing else.
 	m.prog, m.text, m.captures = prog, text, captures
-	m.steps, m.granted, m.spent = 0, 0, 0
+	m.steps, m.granted, m.spent, m.limit = 0, 0, 0, math.MaxInt
 	m.patience = 1<<12 + 2*stepsAByte*len(text)
 	if cap(m.registers) < prog.registers {
 		m.registers = make([]int, prog.registers)

@@ -44,7 +44,7 @@ func mustCompile(tb testing.TB, expr string, caseless bool) *Regexp {
 
 // spans gives the begin and end of the first match and of its groups, nil if there is none.
 func (r *Regexp) spans(text string, memo bool) ([]int, error) {
-	m := borrow(r.prog, []byte(text), true)
+	m := borrow(r.program(), []byte(text), true)
 	defer m.release()
 	if memo {
 		m.patience = 0
@@ -201,7 +201,7 @@ func TestLargeCounts(t *testing.T) {
 		if re.Match([]byte(c.fails)) {
 			t.Errorf("%.40q matches %d bytes", c.expr, len(c.fails))
 		}
-		if got := len(re.prog.code); got > 10*maxInstructions {
+		if got := len(re.program().code); got > 10*maxInstructions {
 			t.Errorf("%.40q takes %d instructions", c.expr, got)
 		}
 	}

@@ -63,7 +63,7 @@ func ParseReplacement(s string, groups int) (*Replacement, error) {
 // another match, and after an empty one a longer one is tried at the same place. If the searches together run out of
 // their bound, or the text would grow by more than 64 MiB, nothing is replaced.
 func (r *Regexp) Replace(dst, text []byte, rep *Replacement, global bool) (out []byte, changed bool) {
-	m := borrow(r.prog, text, true)
+	m := borrow(r.program(), text, true)
 	defer m.release()
 	base, copied, from := len(dst), 0, 0
 	again := false // the last match was empty

@@ -1,133 +1,115 @@
 package pattern
 
-import "math/bits"
-
-// byteSet is a set of bytes, one bit each.
-type byteSet [4]uint64
-
-func (s *byteSet) has(b byte) bool { return s[b>>6]&(1<<(b&63)) != 0 }
-
-func (s *byteSet) add(b byte) { s[b>>6] |= 1 << (b & 63) }
-
-func (s *byteSet) addRange(lo, hi byte) {
-	for b := int(lo); b <= int(hi); b++ {
-		s.add(byte(b))
-	}
-}
-
-func (s *byteSet) addSet(t *byteSet) {
-	for i := range s {
-		s[i] |= t[i]
-	}
-}
-
-func (s *byteSet) negate() {
-	for i := range s {
-		s[i] = ^s[i]
-	}
-}
-
-// fold adds the other case of each ASCII letter.
-func (s *byteSet) fold() {
-	const letters = 1<<26 - 1
-	both := (s[1]>>('A'&63) | s[1]>>('a'&63)) & letters
-	s[1] |= both<<('A'&63) | both<<('a'&63)
-}
-
-func (s *byteSet) size() int {
-	n := 0
-	for _, word := range s {
-		n += bits.OnesCount64(word)
-	}
-	return n
-}
-
-func (s *byteSet) meets(t *byteSet) bool {
-	for i := range s {
-		if s[i]&t[i] != 0 {
-			return true
-		}
-	}
-	return false
-}
-
-// lowest gives the smallest byte of a set that is not empty.
-func (s *byteSet) lowest() byte {
-	for i, word := range s {
-		if word != 0 {
-			return byte(i*64 + bits.TrailingZeros64(word))
-		}
-	}
-	return 0
-}
-
-// literal tells whether the set is one byte, or one letter in both cases (folded). Of a letter it gives the lower case.
-func (s *byteSet) literal() (b byte, folded, ok bool) {
-	switch s.size() {
-	case 1:
-		return s.lowest(), false, true
-	case 2:
-		upper := s.lowest()
-		if upper >= 'A' && upper <= 'Z' && s.has(upper+'a'-'A') {
-			return upper + 'a' - 'A', true, true
-		}
-	}
-	return 0, false, false
-}
-
-func singleton(b byte) byteSet {
-	var s byteSet
-	s.add(b)
-	return s
-}
-
-func ranges(pairs string) byteSet {
-	var s byteSet
-	for i := 0; i < len(pairs); i += 2 {
-		s.addRange(pairs[i], pairs[i+1])
-	}
-	return s
-}
-
-func negated(s byteSet) byteSet {
-	s.negate()
-	return s
-}
-
-// The classes of PCRE in the C locale, each as pairs of first and last byte.
-const (
-	digitBytes      = "09"
-	wordBytes       = "09AZ__az"
-	spaceBytes      = "\t\r  "
-	horizontalBytes = "\t\t  \xa0\xa0"
-	verticalBytes   = "\n\r\x85\x85"
+import (
+	"sync"
+	"sync/atomic"
 )
 
-// posixClasses holds the names that may stand in [:name:].
-var posixClasses = map[string]byteSet{
-	"alnum":  ranges("09AZaz"),
-	"alpha":  ranges("AZaz"),
-	"ascii":  ranges("\x00\x7f"),
-	"blank":  ranges("\t\t  "),
-	"cntrl":  ranges("\x00\x1f\x7f\x7f"),
-	"digit":  ranges(digitBytes),
-	"graph":  ranges("!~"),
-	"lower":  ranges("az"),
-	"print":  ranges(" ~"),
-	"punct":  ranges("!/:@[`{~"),
-	"space":  ranges(spaceBytes),
-	"upper":  ranges("AZ"),
-	"word":   ranges(wordBytes),
-	"xdigit": ranges("09AFaf"),
+// Set finds in one pass which of many expressions match anywhere in a text. It never changes to its users, and may be
+// used by many goroutines at once.
+type Set struct {
+	size   int
+	always []int32 // ids that match every text
+	nfa    *nfa    // nil if nothing but always can be found
+	limit  int     // bytes for states
+
+	states  atomic.Pointer[states]
+	writing sync.Mutex // held by who adds to states
+	workers sync.Pool  // of *worker
 }
 
-// foldTable maps upper case ASCII letters to lower case, and all else to itself.
-var foldTable = func() (t [256]byte) {
-	for i := range t {
-		t[i] = byte(i)
+// SetOptions bounds a Set.
+type SetOptions struct {
+	MaxMemory int // bytes for what is built while texts are searched; 0: 8 MiB
+}
+
+// NewSet makes a set of expressions. Their ids are their places in list. Those that are not InSet are never found.
+func NewSet(list []*Regexp, o SetOptions) *Set {
+	t := newTrie()
+	for id, r := range list {
+		if r.inSet {
+			root, _ := r.tree()
+			t.insert(int32(id), root)
+		}
 	}
-	for b := byte('A'); b <= 'Z'; b++ {
-		t[b] = b + 'a' - 'A'
+	s := &Set{size: len(list), always: t.always, limit: min(o.MaxMemory, maxMemory)}
+	if s.limit <= 0 {
+		s.limit = defaultMemory
 	}
-	return t
-}()
+	if len(t.found) == 0 {
+		return s
+	}
+	s.nfa = newNFA(t)
+	s.workers.New = func() any { return newWorker(s.nfa) }
+	s.states.Store(s.firstStates(0))
+	return s
+}
+
+// firstStates gives states that are none but the first.
+func (s *Set) firstStates(life int) *states {
+	w := s.worker()
+	defer s.workers.Put(w)
+	w.begin(rootBegin)
+	c, _ := newStates(s.nfa, s.limit, life).keep(w, w.hash())
+	return c
+}
+
+func (s *Set) worker() *worker {
+	return s.workers.Get().(*worker) //nolint:forcetypeassert // The pool holds nothing else.
+}
+
+// Len gives the number of expressions, those never found included.
+func (s *Set) Len() int { return s.size }
+
+// Memory gives the bytes held now: the program, and what searches have built so far.
+func (s *Set) Memory() int {
+	if s.nfa == nil {
+		return 4 * len(s.always)
+	}
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	c := s.states.Load()
+	return 4*len(s.always) + s.nfa.memory() + c.bytes(len(c.list))
+}
+
+// Find fills f with the expressions that match anywhere in text.
+func (s *Set) Find(f *Found, text []byte) {
+	f.reset(s.size)
+	f.addAll(s.always)
+	if s.nfa != nil {
+		x := search{set: s, found: f, work: allowance(text)}
+		x.run(text)
+	}
+	f.finish()
+}
+
+// FindSlow does what Find does, but follows all threads byte by byte and remembers nothing.
+func (s *Set) FindSlow(f *Found, text []byte) {
+	f.reset(s.size)
+	f.addAll(s.always)
+	if s.nfa != nil {
+		x := search{set: s, found: f, work: allowance(text)}
+		x.simulateAll(text)
+	}
+	f.finish()
+}
+
+// keep makes the state that w has computed one of the states, and gives it with all those to go on with. It is nil if
+// there is no room. If from is not 0, it is the row, in states of this life, that the symbol leads from.
+func (s *Set) keep(w *worker, life int, from uint32, symbol int) (*states, *state) {
+	if w.cost > maxKeptCost {
+		return nil, nil
+	}
+	hash := w.hash()
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	c, to := s.states.Load().keep(w, hash)
+	if to == nil { // All is full: begin again.
+		c, to = s.firstStates(c.life+1).keep(w, hash)
+	}
+	s.states.Store(c)
+	if to != nil && from != 0 && c.life == life {
+		c.set(from, symbol, to)
+	}
+	return c, to
+}

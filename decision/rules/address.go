@@ -96,6 +96,12 @@ func (p *AddressPattern) key() string {
 	return fmt.Sprintf("%t %q %v", p.prefix, p.text, p.blocks)
 }
 
+// fixedPrefix is the text that every address must begin with that fits; blocks have none.
+func (p *AddressPattern) fixedPrefix() string {
+	prefix, _, _ := strings.Cut(p.text, "_")
+	return prefix
+}
+
 // Match tells whether addr, as sent by the session and not empty, fits.
 func (p *AddressPattern) Match(addr *Address) bool {
 	if p.blocks != nil {

@@ -3,6 +3,7 @@ package rules
 import (
 	"cmp"
 	"slices"
+	"sync"
 
 	"github.com/pointsman/pointsman/decision/pattern"
 )
@@ -11,6 +12,7 @@ import (
 const None int32 = -1
 
 // Rule is one active query rule, checked and compiled. Numbers that are None and texts that are empty say nothing.
+// Rules with the same expression should share its Regexp.
 type Rule struct {
 	ID           uint32
 	FlagIn       int32
@@ -36,69 +38,78 @@ type Rule struct {
 // needsDigest tells whether the rule can't match without a digest.
 func (r *Rule) needsDigest() bool { return r.HasDigest || r.MatchDigest != nil }
 
-// entry is a rule as the walk sees it.
-type entry struct {
-	Rule
-	client  int // place in Set.clients, or -1
-	proxy   int // place in Set.proxies, or -1
-	weights weights
-}
-
 // Set is an immutable set of rules in order of evaluation.
 type Set struct {
-	entries []entry
-	clients []*AddressPattern // each distinct client_addr once
-	proxies []*AddressPattern
+	entries  []entry
+	briefs   []brief      // of entries, in step
+	digests  *pattern.Set // each match_digest once that a pattern.Set takes
+	patterns *pattern.Set // the same of match_pattern
+	index    *index
 
 	looksAtSchemaname bool
+	looksAtClientAddr bool
+	looksAtProxyAddr  bool
 	looksAtProxyPort  bool
 	looksAtText       bool
+	hasMirrorFlagOut  bool
 }
 
 // NewSet puts rules in order of rule_id. Without digests, rules that need one never match.
 func NewSet(list []Rule, digests bool) *Set {
-	s := &Set{entries: make([]entry, 0, len(list))}
-	places := make(map[string]int)
-	place := func(to *[]*AddressPattern, kind string, p *AddressPattern) int {
-		if p == nil {
-			return -1
-		}
-		key := kind + p.key()
-		at, ok := places[key]
-		if !ok {
-			at = len(*to)
-			places[key] = at
-			*to = append(*to, p)
-		}
-		return at
-	}
+	s := &Set{entries: make([]entry, 0, len(list)), briefs: make([]brief, len(list))}
 	list = slices.Clone(list)
 	slices.SortFunc(list, func(a, b Rule) int { return cmp.Compare(a.ID, b.ID) })
+	ofDigests, ofPatterns := newExpressions(), newExpressions()
 	for _, r := range list {
 		if r.needsDigest() && !digests {
 			continue
 		}
-		s.entries = append(s.entries, entry{
-			Rule:    r,
-			client:  place(&s.clients, "client ", r.ClientAddr),
-			proxy:   place(&s.proxies, "proxy ", r.ProxyAddr),
-			weights: newWeights(r.FlagOuts),
-		})
+		s.entries = append(s.entries, newEntry(&s.briefs[len(s.entries)], r, ofDigests.id(r.MatchDigest), ofPatterns.id(r.MatchPattern)))
 		s.looksAtSchemaname = s.looksAtSchemaname || r.Schemaname != ""
+		s.looksAtClientAddr = s.looksAtClientAddr || r.ClientAddr != nil
+		s.looksAtProxyAddr = s.looksAtProxyAddr || r.ProxyAddr != nil
 		s.looksAtProxyPort = s.looksAtProxyPort || r.ProxyPort != None
 		s.looksAtText = s.looksAtText || r.MatchPattern != nil
+		s.hasMirrorFlagOut = s.hasMirrorFlagOut || r.Effects.Has(MirrorFlagOut)
 	}
+	var parts sync.WaitGroup
+	parts.Go(func() { s.digests = pattern.NewSet(ofDigests.list, pattern.SetOptions{}) })
+	parts.Go(func() { s.patterns = pattern.NewSet(ofPatterns.list, pattern.SetOptions{}) })
+	s.index = newIndex(s.entries, len(ofDigests.list), len(ofPatterns.list))
+	parts.Wait()
 	return s
+}
+
+// expressions numbers the distinct expressions that a pattern.Set takes.
+type expressions struct {
+	list []*pattern.Regexp
+	ids  map[*pattern.Regexp]int
+}
+
+func newExpressions() *expressions { return &expressions{ids: make(map[*pattern.Regexp]int)} }
+
+// id gives the number of an expression, or -1 if there is none or no Set takes it.
+func (e *expressions) id(re *pattern.Regexp) int {
+	if re == nil || !re.InSet() {
+		return -1
+	}
+	id, ok := e.ids[re]
+	if !ok {
+		id = len(e.list)
+		e.ids[re] = id
+		e.list = append(e.list, re)
+	}
+	return id
 }
 
 // LooksAtSchemaname tells whether any rule has a schemaname.
 func (s *Set) LooksAtSchemaname() bool { return s.looksAtSchemaname }
 
 // LooksAtClientAddr tells whether any rule has a client_addr.
-func (s *Set) LooksAtClientAddr() bool { return len(s.clients) > 0 }
+func (s *Set) LooksAtClientAddr() bool { return s.looksAtClientAddr }
 
 // LooksAtProxyAddr tells whether any rule has a proxy_addr.
-func (s *Set) LooksAtProxyAddr() bool { return len(s.proxies) > 0 }
+func (s *Set) LooksAtProxyAddr() bool { return s.looksAtProxyAddr }
 
 // LooksAtProxyPort tells whether any rule has a proxy_port.
 func (s *Set) LooksAtProxyPort() bool { return s.looksAtProxyPort }
@@ -106,45 +117,5 @@ func (s *Set) LooksAtProxyPort() bool { return s.looksAtProxyPort }
 // LooksAtText tells whether any rule has a match_pattern.
 func (s *Set) LooksAtText() bool { return s.looksAtText }
 
-// Matches are the address patterns of a Set that a session's addresses fit: everything that rules can see of them.
-type Matches struct {
-	client []uint64 // bit i: the session fits Set.clients[i]
-	proxy  []uint64
-}
-
-// MatchAddresses fills m for a session. An empty address is unknown and fits every pattern.
-func (s *Set) MatchAddresses(m *Matches, clientAddr, proxyAddr string) {
-	m.client = matchAll(m.client[:0], s.clients, clientAddr)
-	m.proxy = matchAll(m.proxy[:0], s.proxies, proxyAddr)
-}
-
-// AppendTo appends the patterns' bits to dst, in a form that is equal exactly for equal matches of one Set.
-func (m *Matches) AppendTo(dst []byte) []byte {
-	for _, words := range [...][]uint64{m.client, m.proxy} {
-		for _, w := range words {
-			for range 8 {
-				dst = append(dst, byte(w))
-				w >>= 8
-			}
-		}
-	}
-	return dst
-}
-
-func matchAll(dst []uint64, patterns []*AddressPattern, text string) []uint64 {
-	addr := Address{Text: text}
-	for i, p := range patterns {
-		if i%64 == 0 {
-			dst = append(dst, 0)
-		}
-		if text == "" || p.Match(&addr) {
-			dst[i/64] |= 1 << (i % 64)
-		}
-	}
-	return dst
-}
-
-// fits tells whether bit i is set; -1 stands for no pattern.
-func fits(words []uint64, i int) bool {
-	return i < 0 || words[i/64]>>(i%64)&1 != 0
-}
+// HasMirrorFlagOut tells whether any rule has a mirror_flagOUT, so that mirrored copies have walks of their own.
+func (s *Set) HasMirrorFlagOut() bool { return s.hasMirrorFlagOut }

@@ -11,6 +11,9 @@ func rule(id uint32) Rule {
 	return Rule{ID: id, ProxyPort: None, FlagOut: None, Destination: None}
 }
 
+// nobody is a session of which nothing is known.
+func nobody(s *Set) *Session { return s.Resolve(&Attributes{}) }
+
 // naive walks rules that look at flags alone, one restart after the other.
 func naive(list []Rule, iterations uint32) (matched []uint32, w Walk) {
 	w.Destination = None
@@ -67,7 +70,8 @@ func TestRestarts(t *testing.T) {
 		}
 		matched, want := naive(list, iterations)
 		var got Walk
-		NewSet(list, true).Walk(&Question{Iterations: iterations}, &got)
+		s := NewSet(list, true)
+		s.Walk(&Question{Session: nobody(s), Iterations: iterations}, &got)
 		if got.Flag != want.Flag || got.Destination != want.Destination || got.Stopped != want.Stopped ||
 			got.Effects.Timeout != want.Effects.Timeout || got.Effects.Set != want.Effects.Set {
 			t.Fatalf("%+v, %d iterations: got %+v, want %+v", list, iterations, got, want)
@@ -90,13 +94,13 @@ func TestWeightedFlags(t *testing.T) {
 	const n = 20_000
 	for seed := range uint64(n) {
 		w.Seed(seed)
-		s.Walk(&Question{}, &w)
+		s.Walk(&Question{Session: nobody(s)}, &w)
 		if !w.Random {
 			t.Fatal("not random")
 		}
 		first := w.Flag
 		w.Seed(seed)
-		s.Walk(&Question{}, &w)
+		s.Walk(&Question{Session: nobody(s)}, &w)
 		if w.Flag != first {
 			t.Fatal("the same seed gave another flag")
 		}
@@ -125,7 +129,8 @@ func TestWeightedFlagsWithoutChoice(t *testing.T) {
 			r := rule(1)
 			r.FlagOut, r.FlagOuts = tt.flagOut, tt.list
 			var w Walk
-			NewSet([]Rule{r}, true).Walk(&Question{}, &w)
+			s := NewSet([]Rule{r}, true)
+			s.Walk(&Question{Session: nobody(s)}, &w)
 			if w.Flag != tt.want || w.Random {
 				t.Errorf("flag %d, random %t", w.Flag, w.Random)
 			}
@@ -148,28 +153,26 @@ func TestPredicates(t *testing.T) {
 	base.HasDigest, base.Digest = true, 77
 	s := NewSet([]Rule{base}, true)
 	tests := []struct {
-		name          string
-		change        func(q *Question)
-		client, proxy string
-		want          bool
+		name   string
+		change func(a *Attributes, q *Question)
+		want   bool
 	}{
-		{"all", func(*Question) {}, "10.1.2.3", "127.0.0.1", true},
-		{"flag", func(q *Question) { q.FlagIn = 1 }, "10.1.2.3", "127.0.0.1", false},
-		{"username", func(q *Question) { q.Username = "App" }, "10.1.2.3", "127.0.0.1", false},
-		{"schemaname", func(q *Question) { q.Schemaname = "Shop" }, "10.1.2.3", "127.0.0.1", false},
-		{"client_addr", func(*Question) {}, "10.2.2.3", "127.0.0.1", false},
-		{"proxy_addr", func(*Question) {}, "10.1.2.3", "127.0.0.2", false},
-		{"unknown addresses", func(*Question) {}, "", "", true},
-		{"no addresses", func(q *Question) { q.Addresses = nil }, "9", "9", true},
-		{"proxy_port", func(q *Question) { q.ProxyPort = 6034 }, "10.1.2.3", "127.0.0.1", false},
-		{"digest", func(q *Question) { q.Digest = 78 }, "10.1.2.3", "127.0.0.1", false},
+		{"all", func(*Attributes, *Question) {}, true},
+		{"flag", func(_ *Attributes, q *Question) { q.FlagIn = 1 }, false},
+		{"username", func(a *Attributes, _ *Question) { a.Username = "App" }, false},
+		{"schemaname", func(a *Attributes, _ *Question) { a.Schemaname = "Shop" }, false},
+		{"client_addr", func(a *Attributes, _ *Question) { a.ClientAddr = "10.2.2.3" }, false},
+		{"proxy_addr", func(a *Attributes, _ *Question) { a.ProxyAddr = "127.0.0.2" }, false},
+		{"unknown addresses", func(a *Attributes, _ *Question) { a.ClientAddr, a.ProxyAddr = "", "" }, true},
+		{"proxy_port", func(a *Attributes, _ *Question) { a.ProxyPort = 6034 }, false},
+		{"digest", func(_ *Attributes, q *Question) { q.Digest = 78 }, false},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			var m Matches
-			s.MatchAddresses(&m, tt.client, tt.proxy)
-			q := Question{FlagIn: 2, Username: "app", Schemaname: "shop", Addresses: &m, ProxyPort: 6033, Digest: 77}
-			tt.change(&q)
+			a := Attributes{Username: "app", Schemaname: "shop", ClientAddr: "10.1.2.3", ProxyAddr: "127.0.0.1", ProxyPort: 6033}
+			q := Question{FlagIn: 2, Digest: 77}
+			tt.change(&a, &q)
+			q.Session = s.Resolve(&a)
 			var w Walk
 			s.Walk(&q, &w)
 			if got := len(w.Matched) == 1; got != tt.want {
@@ -188,7 +191,7 @@ func TestNewSetLooks(t *testing.T) {
 	if !with.LooksAtSchemaname() || without.LooksAtSchemaname() {
 		t.Error("a rule that never matches is looked at")
 	}
-	if len(with.clients) != 1 || !with.LooksAtClientAddr() || with.LooksAtProxyAddr() || with.LooksAtProxyPort() || with.LooksAtText() {
+	if !with.LooksAtClientAddr() || with.LooksAtProxyAddr() || with.LooksAtProxyPort() || with.LooksAtText() {
 		t.Errorf("set %+v", with)
 	}
 	if with.entries[0].ID != 1 || with.entries[2].ID != 3 {
@@ -205,10 +208,8 @@ func TestManyAddressPatterns(t *testing.T) {
 	}
 	s := NewSet(list, true)
 	for _, i := range []int{0, 63, 64, 199} {
-		var m Matches
-		s.MatchAddresses(&m, fmt.Sprintf("10.0.%d.9", i), "")
 		var w Walk
-		s.Walk(&Question{Addresses: &m}, &w)
+		s.Walk(&Question{Session: s.Resolve(&Attributes{ClientAddr: fmt.Sprintf("10.0.%d.9", i)})}, &w)
 		if !slices.Equal(w.Matched, []uint32{uint32(i + 1)}) {
 			t.Errorf("%d: hits %v", i, w.Matched)
 		}

@@ -2,10 +2,15 @@
 // wins in proportion to its weight.
 //
 // Everything here is a pure function. The caller owns the servers' state, the clock and the seed; where a draw brings
-// a shunned server back, [Recover] says so and the caller writes it down. One function decides for all callers, be it
-// a hostgroup with its live state or a bare list of candidates: what a caller doesn't know stays at a value that
-// passes.
+// a shunned server back, [Recover] says so and the caller writes it down. What a caller doesn't know stays at a value
+// that passes.
+//
+// All draws are made from a [List], be it that of a hostgroup, prepared once and drawn from with live connections, or one of
+// candidates that came with a question. A list of up to 20 usable servers is looked at as a whole. From a longer one a
+// server is drawn at once and then looked at; if it may not be used just now, another one is drawn. Either way the chances
+// are the same. Draws that need more than that (servers that may come back, a demand on the lag of an Aurora cluster,
+// latency awareness) go the long way of [Pick], which says what every draw must come to.
 //
 // It must not open connections, count them, or know names of servers: a server is a place in a list. Go on with
-// candidate.go (what is looked at), check.go (who may be drawn) and pick.go (the draw).
+// candidate.go (what is looked at), check.go (who may be drawn), pick.go (the long way) and list.go (the short ones).
 package selection

@@ -472,7 +472,7 @@ func FuzzPick(f *testing.F) {
 		for i := range cands {
 			c := &cands[i]
 			*c = Candidate{
-				Weight: r.Uint32N(3) * r.Uint32N(MaxWeight), Status: Status(r.IntN(3)), CurrentConnections: r.Uint32N(3), MaxConnections: r.Uint32N(4),
+				Weight: r.Uint32N(2) * (1 + r.Uint32N(MaxWeight)), Status: Status(r.IntN(3)), CurrentConnections: r.Uint32N(3), MaxConnections: r.Uint32N(4),
 				CurrentReplicationLag: r.Int64N(4) - 1, MaxReplicationLag: r.Uint32N(3), CurrentLatencyUS: r.Uint64N(2000), MaxLatencyUS: r.Uint64N(3000),
 				LagMS: r.Int64N(4) - 1, AuroraLagUS: r.Uint64N(3), ShunnedAutomatic: r.IntN(2) == 0 && seed%3 == 0, KillAll: r.IntN(2) == 0,
 				ConnsFree: r.Uint32N(2), LastErrorSec: r.Int64N(20),
@@ -500,11 +500,17 @@ func FuzzPick(f *testing.F) {
 		if i != Pick(cands, &limits, seed, excluded) || !slices.Equal(cands, before) {
 			t.Fatal("the second draw differs, or a draw changes the candidates")
 		}
-		if v, tally := look(cands, &limits, excluded); i != v.draw(cands, tally.weight, seed) {
-			t.Errorf("drawn %d, by the long way %d", i, v.draw(cands, tally.weight, seed))
+		list := NewList(cands)
+		if prepared := list.Pick(&limits, seed, excluded, nil); list.alias == nil && prepared != i || (prepared < 0) != (i < 0) {
+			t.Errorf("drawn %d, from the prepared list %d", i, prepared)
+		} else if prepared >= 0 && reasons[prepared].Kind != Passed {
+			t.Errorf("server %d of the prepared list: %v", prepared, reasons[prepared])
 		}
 		if got := Count(cands, &limits, excluded); got != count {
 			t.Errorf("Count gives %d, %d are eligible", got, count)
+		}
+		if got := list.Count(&limits, excluded, nil); got != count {
+			t.Errorf("Count of the prepared list gives %d, %d are eligible", got, count)
 		}
 		if (i >= 0) != (count > 0) || i >= 0 && reasons[i].Kind != Passed {
 			t.Errorf("drawn %d of %d eligible", i, count)
@@ -520,11 +526,11 @@ func FuzzPick(f *testing.F) {
 func BenchmarkPick(b *testing.B) {
 	for _, n := range []int{3, 20, 200} {
 		b.Run(strconv.Itoa(n), func(b *testing.B) {
-			cands := mixed(n)
+			list := NewList(mixed(n))
 			limits := DefaultLimits()
 			var seed uint64
 			for b.Loop() {
-				Pick(cands, &limits, seed, nil)
+				list.Pick(&limits, seed, nil, nil)
 				seed++
 			}
 		})

@@ -25,18 +25,32 @@ func vectors[T any](tb testing.TB, name string) []T {
 	return list
 }
 
-func TestPickAtVectors(t *testing.T) {
+// TestPickVectors holds how a number becomes a server against ProxySQL, which draws k from 1 to the sum of the weights.
+func TestPickVectors(t *testing.T) {
 	for _, tt := range vectors[struct {
 		Weights []uint32 `json:"weights"`
 		Sum     uint64   `json:"sum"`
 		K       uint64   `json:"k"`
 		Expect  int      `json:"expect_index"`
 	}](t, "server_pick.json") {
-		if got := PickAt(tt.Weights, tt.K); got != tt.Expect {
-			t.Errorf("PickAt(%v, %d) = %d, want %d", tt.Weights, tt.K, got, tt.Expect)
+		var cands []Candidate
+		var sums []uint32
+		var sum uint32
+		for _, w := range tt.Weights {
+			cands = append(cands, up(w))
+			sum += w
+			sums = append(sums, sum)
 		}
-		if got := PickAt(tt.Weights, tt.Sum+1); got != -1 {
-			t.Errorf("PickAt(%v, %d) = %d, want -1", tt.Weights, tt.Sum+1, got)
+		limits := DefaultLimits()
+		v, _ := look(cands, &limits, nil)
+		if got := v.at(cands, tt.K-1); got != tt.Expect {
+			t.Errorf("weights %v, number %d: place %d, want %d", tt.Weights, tt.K, got, tt.Expect)
+		}
+		if got := firstAbove(sums, tt.K-1); got != tt.Expect {
+			t.Errorf("weights %v, number %d: the sum at %d, want %d", tt.Weights, tt.K, got, tt.Expect)
+		}
+		if got := v.at(cands, tt.Sum); got != -1 {
+			t.Errorf("weights %v: place %d beyond the sum, want -1", tt.Weights, got)
 		}
 	}
 }

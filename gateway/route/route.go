@@ -56,6 +56,7 @@ func (s *Session) Changed() { s.class = nil }
 type Statement struct {
 	Text         []byte
 	DigestText   []byte // nil when digests are off
+	DigestHash   Hash   // HashOf(DigestText) if the caller has it: it saves the time to make it
 	FirstComment []byte // nil when there is none
 	Generation   uint64 // whose options the digest was made with
 	Command      decisionv1.Command
@@ -69,13 +70,13 @@ type Router struct {
 
 	newest  atomic.Uint64 // the newest generation seen anywhere
 	classes classes
-	cache   cache
+	cache   *cache
 	breaker breaker
 }
 
 // New makes a router that waits at most budget for an answer.
 func New(d Decider, budget time.Duration, log *slog.Logger) *Router {
-	return &Router{decider: d, budget: budget, log: log}
+	return &Router{decider: d, budget: budget, log: log, cache: new(cache)}
 }
 
 // Observe says that a generation was seen: answers of older ones are retired.
@@ -103,9 +104,10 @@ func (r *Router) Decide(ctx context.Context, s *Session, st *Statement) (*decisi
 	if s.class == nil || s.class.generation != newest {
 		s.class = r.classes.find(newest, s)
 	}
-	keys := newKeys(st)
+	var keys keys
+	keys.of(st)
 	if s.class != nil {
-		if a := r.lookup(s.class, &keys, st.Generation == s.class.generation); a != nil {
+		if a := r.lookup(s.class, st, &keys, st.Generation == s.class.generation); a != nil {
 			return a, Cached
 		}
 	}
@@ -116,7 +118,7 @@ func (r *Router) Decide(ctx context.Context, s *Session, st *Statement) (*decisi
 	}
 	for _, c := range []*class{s.class, s.lastClass} {
 		if c != nil {
-			if a := r.lookup(c, &keys, true); a != nil {
+			if a := r.lookup(c, st, &keys, true); a != nil {
 				return a, Stale
 			}
 		}
@@ -128,46 +130,54 @@ func (r *Router) Decide(ctx context.Context, s *Session, st *Statement) (*decisi
 	}, Default
 }
 
-// keys are a statement's two cache keys, but for the class. The text is hashed only when it is needed.
+// keys are a statement's two cache keys, but for the class. The text is hashed only when it is needed. (They are filled
+// in and used where they are, and don't hold the statement: copies would take most of a lookup's time, and the caller's
+// statement an allocation.)
 type keys struct {
-	st       *Statement
 	byDigest bool // whether answers with scope DIGEST may be used
-	digest   hash128
-	text     hash128
-	hasText  bool
+	byText   bool // whether text is filled in
+	digest   key
+	text     key
 }
 
-func newKeys(st *Statement) keys {
-	k := keys{st: st}
+func (k *keys) of(st *Statement) {
 	// A DIGEST answer holds for statements whose first comment can't be an annotation.
-	k.byDigest = st.DigestText != nil && bytes.IndexByte(st.FirstComment, '=') < 0
-	if k.byDigest {
-		k.digest = hashOf(st.DigestText)
+	k.byDigest = st.DigestText != nil && (len(st.FirstComment) == 0 || bytes.IndexByte(st.FirstComment, '=') < 0)
+	if !k.byDigest {
+		return
 	}
-	return k
+	k.digest.command = st.Command
+	if k.digest.sum.b = st.DigestHash.b; k.digest.sum.b != 0 {
+		k.digest.sum.a = st.DigestHash.a
+	} else {
+		k.digest.sum = HashOf(st.DigestText)
+	}
 }
 
-func (k *keys) ofDigest(c *class) key {
-	return key{class: c.id, sum: k.digest, command: k.st.Command}
+func (k *keys) ofDigest(c *class) *key {
+	k.digest.class = c.id
+	return &k.digest
 }
 
-func (k *keys) ofText(c *class) key {
-	if !k.hasText {
-		k.text, k.hasText = hashOf(k.st.Text), true
+func (k *keys) ofText(c *class, st *Statement) *key {
+	if !k.byText {
+		k.text.sum, k.text.command, k.text.byText = HashOf(st.Text), st.Command, true
+		k.byText = true
 	}
-	return key{class: c.id, sum: k.text, command: k.st.Command, byText: true}
+	k.text.class = c.id
+	return &k.text
 }
 
 // lookup finds an answer of the class. digests tells whether the statement's digest is the class's generation's own:
 // other digest options make other digests, and what they make equal may differ under these.
-func (r *Router) lookup(c *class, k *keys, digests bool) *decisionv1.RouteStatementResponse {
+func (r *Router) lookup(c *class, st *Statement, k *keys, digests bool) *decisionv1.RouteStatementResponse {
 	if k.byDigest && digests {
 		if a := r.cache.get(k.ofDigest(c)); a != nil {
 			return a
 		}
 	}
 	if c.hasText.Load() {
-		return r.cache.get(k.ofText(c))
+		return r.cache.get(k.ofText(c, st))
 	}
 	return nil
 }
@@ -205,12 +215,12 @@ func (r *Router) ask(ctx context.Context, s *Session, st *Statement, k *keys) (*
 	switch a.GetCacheScope() {
 	case decisionv1.CacheScope_CACHE_SCOPE_DIGEST:
 		if k.byDigest && st.Generation == a.GetGeneration() {
-			r.cache.put(k.ofDigest(c), a)
+			r.cache.put(k.ofDigest(c), c.generation, a)
 			break
 		}
 		fallthrough // keep it for this text alone
 	case decisionv1.CacheScope_CACHE_SCOPE_TEXT:
-		r.cache.put(k.ofText(c), a)
+		r.cache.put(k.ofText(c, st), c.generation, a)
 		c.hasText.Store(true)
 	case decisionv1.CacheScope_CACHE_SCOPE_NONE, decisionv1.CacheScope_CACHE_SCOPE_UNSPECIFIED:
 	}

@@ -207,6 +207,44 @@ func TestCacheIsBounded(t *testing.T) {
 	}
 }
 
+// TestKnownHash uses the caller's hash of the digest text.
+func TestKnownHash(t *testing.T) {
+	d := &decider{generation: 1, scope: decisionv1.CacheScope_CACHE_SCOPE_DIGEST, hostgroup: 20}
+	r := newRouter(d)
+	s := &route.Session{Username: "app"}
+	st := query("SELECT 1", "SELECT ?", "")
+	expect(t, r, s, st, 20, route.Asked)
+	st.DigestHash = route.HashOf(st.DigestText)
+	expect(t, r, s, st, 20, route.Cached)
+	st.DigestHash = route.HashOf([]byte("SELECT ?, ?"))
+	expect(t, r, s, st, 20, route.Asked)
+	expect(t, r, s, st, 20, route.Cached)
+	expect(t, r, s, query("SELECT 1, 2", "SELECT ?, ?", ""), 20, route.Cached)
+}
+
+func TestHitAllocs(t *testing.T) {
+	for _, scope := range []decisionv1.CacheScope{decisionv1.CacheScope_CACHE_SCOPE_DIGEST, decisionv1.CacheScope_CACHE_SCOPE_TEXT} {
+		r := newRouter(&decider{generation: 1, scope: scope, hostgroup: 20})
+		s := &route.Session{Username: "app"}
+		text, digest := []byte("SELECT 1"), []byte("SELECT ?")
+		ctx := t.Context()
+		decide := func() route.Source {
+			// A caller's statement lives no longer than the call.
+			st := route.Statement{Text: text, DigestText: digest, Generation: 1, Command: decisionv1.Command_COMMAND_QUERY}
+			_, source := r.Decide(ctx, s, &st)
+			return source
+		}
+		decide()
+		if n := testing.AllocsPerRun(100, func() {
+			if source := decide(); source != route.Cached {
+				t.Fatalf("answer from %s", source)
+			}
+		}); n != 0 {
+			t.Errorf("%v: %g allocations, want 0", scope, n)
+		}
+	}
+}
+
 func BenchmarkCached(b *testing.B) {
 	d := &decider{generation: 1, scope: decisionv1.CacheScope_CACHE_SCOPE_DIGEST, hostgroup: 20}
 	r := newRouter(d)

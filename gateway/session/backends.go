@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"math"
 	"math/rand/v2"
-	"slices"
 	"time"
 
 	"github.com/pointsman/pointsman/decision/selection"
@@ -109,14 +109,6 @@ func (bs *backends) drop(b *backend) {
 // draw picks a server of the hostgroup that was not tried yet, -1 when none is eligible. Servers that could not be reached
 // just now come last.
 func (s *session) draw(hg *snapshot.Hostgroup, settings *snapshot.Settings, tried selection.Set, maxLagMS *uint32) int {
-	cands := slices.Clone(hg.Candidates)
-	for i := range cands {
-		key := serverKey{hg.ID, hg.Servers[i].Addr}
-		cands[i].CurrentConnections = s.counts.of(key)
-		if s.backends.open[key] != nil && cands[i].CurrentConnections > 0 {
-			cands[i].CurrentConnections-- // this session's own takes no new place
-		}
-	}
 	limits := selection.DefaultLimits()
 	limits.DefaultMaxLatencyMS = settings.DefaultMaxLatencyMS
 	limits.MaxNumOnlineServers = hg.MaxNumOnlineServers
@@ -124,16 +116,26 @@ func (s *session) draw(hg *snapshot.Hostgroup, settings *snapshot.Settings, trie
 		limits.HasMaxLag, limits.MaxLagMS = true, *maxLagMS
 	}
 	seed := rand.Uint64() //nolint:gosec // a draw of servers, no secret
-	avoided := slices.Clone(tried)
-	for i := range hg.Servers {
-		if s.outages.last(hg.Servers[i].Addr) {
-			avoided.Add(i)
+	used := func(i int) uint32 {
+		key := serverKey{hg.ID, hg.Servers[i].Addr}
+		n := s.counts.of(key)
+		if n > 0 && s.backends.open[key] != nil {
+			n-- // this session's own takes no new place
+		}
+		return n
+	}
+	if s.outages.some() {
+		reachable := func(i int) uint32 {
+			if s.outages.last(hg.Servers[i].Addr) {
+				return math.MaxUint32 // full
+			}
+			return used(i)
+		}
+		if i := hg.Candidates.Pick(&limits, seed, tried, reachable); i >= 0 {
+			return i
 		}
 	}
-	if i := selection.Pick(cands, &limits, seed, avoided); i >= 0 {
-		return i
-	}
-	return selection.Pick(cands, &limits, seed, tried)
+	return hg.Candidates.Pick(&limits, seed, tried, used)
 }
 
 // retryInterval is how long the session waits before it looks again for an eligible server.
@@ -210,7 +212,7 @@ func (s *session) toServer(ctx context.Context, hg *snapshot.Hostgroup, i int, s
 		s.backends.drop(b)
 	}
 	s.makeRoom()
-	if !s.counts.take(key, hg.Candidates[i].MaxConnections) {
+	if !s.counts.take(key, hg.Candidates.At(i).MaxConnections) {
 		return nil, nil //nolint:nilnil // as said
 	}
 	b, err := s.dial(ctx, key, schema, timeout)

@@ -122,7 +122,7 @@ func TestNoServerReached(t *testing.T) {
 func TestOutage(t *testing.T) {
 	var o outages
 	o.init()
-	if o.last("a:1") || !o.begin("a:1") || o.begin("a:1") || !o.last("a:1") || o.last("b:1") {
+	if o.last("a:1") || !o.begin("a:1") || o.begin("a:1") || !o.last("a:1") || o.last("b:1") || !o.some() {
 		t.Error("outage not kept")
 	}
 	o.end("a:1")
@@ -133,9 +133,9 @@ func TestOutage(t *testing.T) {
 	s := &session{Gateway: g.Gateway}
 	hg := &snapshot.Hostgroup{
 		ID: writer, MaxNumOnlineServers: 10, Servers: []snapshot.Server{{Addr: "a:1"}, {Addr: "b:1"}},
-		Candidates: []selection.Candidate{
+		Candidates: selection.NewList([]selection.Candidate{
 			{Weight: 1, MaxConnections: 9, Status: selection.Online}, {Weight: 1, MaxConnections: 9, Status: selection.Online},
-		},
+		}),
 	}
 	settings := &g.Snapshots.Current().Settings
 	g.outages.begin("a:1")

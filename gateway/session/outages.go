@@ -33,6 +33,13 @@ func (o *outages) end(addr string) {
 	delete(o.until, addr)
 }
 
+// some tells whether some server may have to be left alone.
+func (o *outages) some() bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return len(o.until) > 0
+}
+
 // last tells whether a server is to be left alone.
 func (o *outages) last(addr string) bool {
 	o.mu.Lock()

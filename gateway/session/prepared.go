@@ -7,6 +7,7 @@ import (
 	"errors"
 
 	"github.com/pointsman/pointsman/gateway/mysql"
+	"github.com/pointsman/pointsman/gateway/route"
 	decisionv1 "github.com/pointsman/pointsman/proto/pointsman/decision/v1"
 )
 
@@ -20,9 +21,10 @@ type prepared struct {
 // preparedStatement is known to each server it was needed on under that server's own id.
 type preparedStatement struct {
 	id     uint32
-	text   []byte // as the client sent it: what decisions look at
-	sent   []byte // as servers know it; nil when no rule has rewritten it
-	schema string // in which its names were looked up
+	text   []byte    // as the client sent it: what decisions look at
+	seen   statement // the text as examined last, without settings
+	sent   []byte    // as servers know it; nil when no rule has rewritten it
+	schema string    // in which its names were looked up
 	params int
 	home   *backend // where it was prepared, or ran last
 	cursor *backend // where it has an open cursor
@@ -150,12 +152,27 @@ func (s *session) execute(ctx context.Context, cmd *mysql.Command) error {
 
 // examineExecute classifies what servers get to see, and has the text routed that the client prepared.
 func (s *session) examineExecute(ctx context.Context, ps *preparedStatement) statement {
-	st := s.examine(ps.text)
+	st := s.examinePrepared(ps)
 	s.decide(ctx, &st, decisionv1.Command_COMMAND_EXECUTE)
 	if ps.sent != nil {
 		s.become(&st, ps.sent)
 	}
 	st.execute = ps
+	return st
+}
+
+// examinePrepared examines the text once in each generation.
+func (s *session) examinePrepared(ps *preparedStatement) statement {
+	snap := s.Snapshots.Current()
+	if ps.seen.text == nil || ps.seen.generation != snap.Generation {
+		st := s.examine(ps.text)
+		st.digest, st.comment = bytes.Clone(st.digest), bytes.Clone(st.comment) // they were the buffer's
+		st.hash = route.HashOf(st.digest)
+		st.settings = nil // would keep an old snapshot in memory
+		ps.seen = st
+	}
+	st := ps.seen
+	st.settings = &snap.Settings
 	return st
 }
 

@@ -21,8 +21,9 @@ const maxStatement = 64 << 20
 // statement is one statement on its way.
 type statement struct {
 	text       []byte
-	digest     []byte // digest text, for classification also when digests are off
-	comment    []byte // the first comment; nil when there is none
+	digest     []byte     // digest text, for classification also when digests are off
+	hash       route.Hash // of the digest text, when it is known
+	comment    []byte     // the first comment; nil when there is none
 	kind       kind
 	answer     *decisionv1.RouteStatementResponse
 	settings   *snapshot.Settings
@@ -61,7 +62,7 @@ func (s *session) query(ctx context.Context, cmd *mysql.Command) error {
 // become makes a statement what a rule has rewritten it to. Its destination stays.
 func (s *session) become(st *statement, text []byte) {
 	r := s.examine(text)
-	st.text, st.digest, st.comment, st.kind = r.text, r.digest, r.comment, r.kind
+	st.text, st.digest, st.hash, st.comment, st.kind = r.text, r.digest, r.hash, r.comment, r.kind
 }
 
 // gather reads the whole command.
@@ -132,7 +133,7 @@ func (s *session) decide(ctx context.Context, st *statement, command decisionv1.
 	q := route.Statement{Text: st.text, Command: command}
 	if st.settings.Digests {
 		q.Generation = st.generation
-		q.DigestText, q.FirstComment = st.digest, st.comment
+		q.DigestText, q.DigestHash, q.FirstComment = st.digest, st.hash, st.comment
 	}
 	answer, source := s.Router.Decide(ctx, &s.route, &q)
 	st.answer = answer

@@ -38,12 +38,12 @@ type Server struct {
 	Addr string // "host:port", or the path of a Unix socket
 }
 
-// Hostgroup holds the servers of a hostgroup: Candidates[i] describes Servers[i].
+// Hostgroup holds the servers of a hostgroup: Candidates.At(i) describes Servers[i].
 type Hostgroup struct {
 	ID                  int32
 	MaxNumOnlineServers uint32
 	Servers             []Server
-	Candidates          []selection.Candidate
+	Candidates          *selection.List
 }
 
 // User gives the active user of that name, nil when there is none.
@@ -56,7 +56,7 @@ func (s *Snapshot) Hostgroup(id int32) *Hostgroup { return s.hostgroups[id] }
 func (h *Hostgroup) Online(addr string) bool {
 	for i := range h.Servers {
 		if h.Servers[i].Addr == addr {
-			return h.Candidates[i].Status == selection.Online
+			return h.Candidates.At(i).Status == selection.Online
 		}
 	}
 	return false
@@ -75,6 +75,7 @@ func build(m *configv1.WatchGatewayConfigResponse) *Snapshot {
 			s.users[u.GetUsername()] = u
 		}
 	}
+	candidates := map[*Hostgroup][]selection.Candidate{}
 	for _, v := range m.GetServers().GetServers() {
 		hg := s.hostgroups[v.GetHostgroupId()]
 		if hg == nil {
@@ -86,7 +87,10 @@ func build(m *configv1.WatchGatewayConfigResponse) *Snapshot {
 			server.Addr = net.JoinHostPort(v.GetHostname(), strconv.FormatUint(uint64(port), 10))
 		}
 		hg.Servers = append(hg.Servers, server)
-		hg.Candidates = append(hg.Candidates, candidate(v))
+		candidates[hg] = append(candidates[hg], candidate(v))
+	}
+	for hg, list := range candidates {
+		hg.Candidates = selection.NewList(list)
 	}
 	for _, h := range m.GetServers().GetHostgroups() {
 		if hg := s.hostgroups[h.GetHostgroupId()]; hg != nil && h.MaxNumOnlineServers != nil {
@@ -141,6 +145,7 @@ func buildDigestOptions(p *configv1.Settings) digest.Options {
 	o.ReplaceNull = p.GetQueryDigestsReplaceNull()
 	o.NoDigits = p.GetQueryDigestsNoDigits()
 	o.KeepComment = p.GetQueryDigestsKeepComment()
+	o.Corrected = p.GetDigestMode() == "corrected"
 	return o
 }
 

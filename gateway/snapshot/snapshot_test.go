@@ -29,7 +29,7 @@ func TestBuildDefaults(t *testing.T) {
 	if hg.Servers[0].Addr != "db:3306" || hg.MaxNumOnlineServers != 1_000_000 {
 		t.Errorf("hostgroup %+v", hg)
 	}
-	if c := hg.Candidates[0]; c.Weight != 1 || c.MaxConnections != 1000 || c.Status != selection.Online || c.CurrentReplicationLag != -1 || c.MaxLatencyUS != 0 {
+	if c := hg.Candidates.At(0); c.Weight != 1 || c.MaxConnections != 1000 || c.Status != selection.Online || c.CurrentReplicationLag != -1 || c.MaxLatencyUS != 0 {
 		t.Errorf("candidate %+v", c)
 	}
 }
@@ -48,7 +48,7 @@ func TestBuild(t *testing.T) {
 		},
 		Settings: &configv1.Settings{
 			QueryDigests: new(false), QueryDigestsNoDigits: new(true), QueryDigestsGroupingLimit: proto.Uint32(9),
-			DefaultQueryDelay: proto.Uint32(20), DefaultQueryTimeout: proto.Uint32(0), SetQueryLockOnHostgroup: proto.Uint32(0), ServerVersion: new("5.7.1"),
+			DefaultQueryDelay: proto.Uint32(20), DefaultQueryTimeout: proto.Uint32(0), SetQueryLockOnHostgroup: proto.Uint32(0), ServerVersion: new("5.7.1"), DigestMode: new("corrected"),
 		},
 	})
 	if s.User("a") == nil || s.User("b") != nil || s.User("c") == nil || s.User("d") != nil {
@@ -58,16 +58,16 @@ func TestBuild(t *testing.T) {
 	if one.MaxNumOnlineServers != 2 || one.Servers[0].Addr != "[2001:db8::1]:3307" || one.Servers[1].Addr != "/run/mysqld.sock" || s.Hostgroup(9) != nil {
 		t.Errorf("%+v", one)
 	}
-	if c := one.Candidates[0]; c.Weight != 0 || c.MaxConnections != 0 || c.MaxReplicationLag != 7 || c.MaxLatencyUS != 5000 {
+	if c := one.Candidates.At(0); c.Weight != 0 || c.MaxConnections != 0 || c.MaxReplicationLag != 7 || c.MaxLatencyUS != 5000 {
 		t.Errorf("%+v", c)
 	}
-	if one.Candidates[1].Status != selection.OfflineSoft || two.Candidates[0].Status != selection.OfflineHard || two.Candidates[1].Status != selection.Shunned {
+	if one.Candidates.At(1).Status != selection.OfflineSoft || two.Candidates.At(0).Status != selection.OfflineHard || two.Candidates.At(1).Status != selection.Shunned {
 		t.Error("statuses")
 	}
 	if !one.Online("[2001:db8::1]:3307") || one.Online("/run/mysqld.sock") || one.Online("elsewhere:1") {
 		t.Error("online")
 	}
-	if st := s.Settings; st.Digests || !st.DigestOptions.NoDigits || st.DigestOptions.GroupingLimit != 9 || st.LockOnHostgroup ||
+	if st := s.Settings; st.Digests || !st.DigestOptions.NoDigits || !st.DigestOptions.Corrected || st.DigestOptions.GroupingLimit != 9 || st.LockOnHostgroup ||
 		st.DefaultQueryDelay != 20*time.Millisecond || st.DefaultQueryTimeout != 0 || st.ServerVersion != "5.7.1" {
 		t.Errorf("%+v", st)
 	}

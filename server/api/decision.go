@@ -33,13 +33,18 @@ type Decision struct {
 	log     *slog.Logger
 	stop    <-chan struct{}
 	rooms   sync.Pool
+
+	explaining chan struct{} // full while a statement is explained
+	large      chan struct{} // has an element for each large statement that is decided
 }
 
 // NewDecision makes the service. Its streams end when stop is closed.
 func NewDecision(holder *live.Holder[loaded.Generation], m *metrics.Metrics, log *slog.Logger, stop <-chan struct{}) *Decision {
 	return &Decision{
 		live: holder, metrics: m, log: log, stop: stop,
-		rooms: sync.Pool{New: func() any { return new(room) }},
+		rooms:      sync.Pool{New: func() any { return new(room) }},
+		explaining: make(chan struct{}, 1),
+		large:      make(chan struct{}, largePlaces()),
 	}
 }
 
@@ -81,7 +86,7 @@ func (s *Decision) wait(ctx context.Context, least uint64) {
 	_, _ = s.live.AtLeast(ctx, least) // the caller looks again
 }
 
-// decide answers one request from g.
+// decide answers one request from g. A large one waits for its turn, as long as ctx allows.
 func (s *Decision) decide(ctx context.Context, g *loaded.Generation, req *decisionv1.RouteStatementRequest, resp *decisionv1.RouteStatementResponse) (err error) {
 	defer func() {
 		// One statement that hits a bug must not end a stream that many sessions share.
@@ -93,6 +98,11 @@ func (s *Decision) decide(ctx context.Context, g *loaded.Generation, req *decisi
 			s.metrics.Refused()
 		}
 	}()
+	leave, err := s.enter(ctx, req)
+	if err != nil {
+		return err
+	}
+	defer leave()
 	r := s.rooms.Get().(*room)
 	if err := translate.QuestionFromProto(req, &r.question); err != nil {
 		s.rooms.Put(r)

@@ -35,9 +35,10 @@ type fixture struct {
 	decisionv1.DecisionServiceClient
 	configv1.ConfigServiceClient
 
-	store *memstore.Store
-	live  *live.Holder[loaded.Generation]
-	stop  func()
+	store     *memstore.Store
+	live      *live.Holder[loaded.Generation]
+	decisions *api.Decision
+	stop      func()
 }
 
 func newFixture(tb testing.TB) *fixture {
@@ -46,8 +47,9 @@ func newFixture(tb testing.TB) *fixture {
 	f := &fixture{store: &memstore.Store{}, live: &live.Holder[loaded.Generation]{}, stop: sync.OnceFunc(func() { close(stopping) })}
 	m, log := metrics.New("test"), slog.New(slog.DiscardHandler)
 
-	server := grpc.NewServer(grpc.MaxRecvMsgSize(72 << 20))
-	decisionv1.RegisterDecisionServiceServer(server, api.NewDecision(f.live, m, log, stopping))
+	server := grpc.NewServer(api.ServerOptions()...)
+	f.decisions = api.NewDecision(f.live, m, log, stopping)
+	decisionv1.RegisterDecisionServiceServer(server, f.decisions)
 	configv1.RegisterConfigServiceServer(server, api.NewConfig(f.store, f.live, m, log, stopping))
 	listener := bufconn.Listen(1 << 20)
 	conn, err := grpc.NewClient("passthrough:///bufconn",

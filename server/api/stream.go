@@ -1,21 +1,19 @@
 package api
 
 import (
+	"context"
 	"errors"
 	"io"
 	"sync"
 
+	"golang.org/x/sync/semaphore"
 	"google.golang.org/grpc"
 
 	decisionv1 "github.com/pointsman/pointsman/proto/pointsman/decision/v1"
 )
 
-const (
-	// maxInFlight is how many requests of a stream may be unanswered before the server stops reading it.
-	maxInFlight = 1000
-	// readAhead is how many of them may be read but not yet looked at.
-	readAhead = 16
-)
+// maxInFlight is how many requests of a stream may be unanswered before the server stops reading it.
+const maxInFlight = 1000
 
 // RouteStatements decides the statements of a stream.
 func (s *Decision) RouteStatements(stream grpc.BidiStreamingServer[decisionv1.RouteStatementRequest, decisionv1.RouteStatementResponse]) error {
@@ -23,131 +21,163 @@ func (s *Decision) RouteStatements(stream grpc.BidiStreamingServer[decisionv1.Ro
 		Decision: s,
 		stream:   stream,
 		waiting:  make(map[uint64]struct{}),
-		ready:    make(chan *decisionv1.RouteStatementRequest, maxInFlight),
+		room:     make(chan struct{}, maxInFlight-1), // and the one that was read last
+		ahead:    semaphore.NewWeighted(largeAhead),
 	}
 	// The header tells the caller that the stream has arrived here: from then on it is not moved to another server.
 	if err := stream.SendHeader(nil); err != nil {
 		return err
 	}
-	defer r.waiters.Wait() // they take 5 ms at most
-	return toStreamStatus(r.run())
-}
-
-// toStreamStatus leaves errors alone that the stream itself made.
-func toStreamStatus(err error) error {
-	if errors.Is(err, errStopping) {
-		return toStatus(err)
+	// The return of this call ends the stream, and with it the goroutine.
+	end := make(chan error, 1)
+	go func() { end <- r.run() }()
+	select {
+	case err := <-end:
+		return err
+	case <-s.stop:
+		r.close()
+		return toStatus(errStopping)
 	}
-	return err
 }
 
-// router answers one stream. A decision takes microseconds, so one goroutine makes them all, in the order of arrival;
-// only requests that wait for a generation are overtaken.
+// router answers one stream. A decision takes microseconds, so one goroutine reads, decides and answers in the order of
+// arrival; handing requests over to others would cost more than that. Only requests that wait for a generation and large
+// ones are overtaken: each has a goroutine.
 type router struct {
 	*Decision
 	stream grpc.BidiStreamingServer[decisionv1.RouteStatementRequest, decisionv1.RouteStatementResponse]
-	// waiting holds the ids of the requests that wait for their generation.
-	waiting map[uint64]struct{}
-	// ready takes them when they need not wait any longer. It has room for all.
-	ready   chan *decisionv1.RouteStatementRequest
+
+	room    chan struct{}       // has an element for each request that waits
+	ahead   *semaphore.Weighted // the bytes of the large ones of them
+	large   sync.Mutex          // one of them at a time, so that streams take turns
 	waiters sync.WaitGroup
+	mu      sync.Mutex
+	waiting map[uint64]struct{} // the ids of the requests that wait
+
+	sending sync.Mutex
+	closed  bool // nothing may be sent any more
 }
 
-func (r *router) run() error {
-	received, end := receive(r.stream)
-	for {
-		in := received
-		if len(r.waiting)+readAhead >= maxInFlight {
-			in = nil
+// run answers until the caller has closed its side and all is answered (nil), or the stream breaks.
+func (r *router) run() (err error) {
+	defer r.waiters.Wait() // 5 ms, but for large requests
+	defer func() {
+		if p := recover(); p != nil {
+			logPanic(r.stream.Context(), r.log, p)
+			err = toStatus(panicError{})
 		}
-		var err error
-		select {
-		case req, open := <-in:
-			switch {
-			case open:
-				err = r.take(req)
-			case len(r.waiting) == 0:
-				return <-end
-			default:
-				received = nil // the caller has no more questions and waits for answers
-			}
-		case req := <-r.ready:
-			delete(r.waiting, req.GetRequestId())
-			err = r.answer(req)
-		case <-r.stop:
-			return errStopping
+	}()
+	for {
+		req, err := r.stream.Recv()
+		if errors.Is(err, io.EOF) {
+			return nil
 		}
 		if err != nil {
 			return err
 		}
-		if received == nil && len(r.waiting) == 0 {
-			return <-end
+		if err := r.take(req); err != nil {
+			return err
 		}
 	}
-}
-
-// receive reads the stream in a goroutine that ends with the stream. The channel end gets the reason before the
-// channel of requests is closed: nil when the caller closed its side.
-func receive(stream grpc.BidiStreamingServer[decisionv1.RouteStatementRequest, decisionv1.RouteStatementResponse]) (<-chan *decisionv1.RouteStatementRequest, <-chan error) {
-	received := make(chan *decisionv1.RouteStatementRequest, readAhead)
-	end := make(chan error, 1)
-	go func() {
-		defer close(received)
-		for {
-			req, err := stream.Recv()
-			if err != nil {
-				if errors.Is(err, io.EOF) {
-					err = nil
-				}
-				end <- err
-				return
-			}
-			select {
-			case received <- req:
-			case <-stream.Context().Done():
-				end <- stream.Context().Err()
-				return
-			}
-		}
-	}()
-	return received, end
 }
 
 // take answers a request, or has it wait for its generation.
 func (r *router) take(req *decisionv1.RouteStatementRequest) error {
 	id := req.GetRequestId()
-	_, inFlight := r.waiting[id]
 	switch {
 	case id == 0:
 		return r.refuse(req, badField("request_id", "it must not be 0"))
-	case inFlight:
+	case r.waits(id):
 		return r.refuse(req, badField("request_id", "%d is in flight already", id))
 	}
-	if _, err := r.reached(req.GetMinGeneration()); err == nil || req.GetMinGeneration() == 0 {
-		return r.answer(req)
+	_, err := r.reached(req.GetMinGeneration())
+	if (err == nil || req.GetMinGeneration() == 0) && !isLarge(req) {
+		return r.send(r.response(req))
 	}
+	ctx := r.stream.Context()
+	select {
+	case r.room <- struct{}{}:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	weight := largeWeight(req)
+	if err := r.ahead.Acquire(ctx, weight); err != nil {
+		return err
+	}
+	r.mu.Lock()
 	r.waiting[id] = struct{}{}
+	r.mu.Unlock()
 	r.waiters.Go(func() {
-		r.wait(r.stream.Context(), req.GetMinGeneration())
-		r.ready <- req
+		r.answerLater(ctx, req)
+		r.ahead.Release(weight)
+		<-r.room
 	})
 	return nil
 }
 
-// answer decides with what is in force now.
-func (r *router) answer(req *decisionv1.RouteStatementRequest) error {
+// largeWeight is what a request takes of largeAhead.
+func largeWeight(req *decisionv1.RouteStatementRequest) int64 {
+	if !isLarge(req) {
+		return 0
+	}
+	return int64(min(textLength(req), largeAhead))
+}
+
+// waits tells whether a request with this id waits.
+func (r *router) waits(id uint64) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	_, ok := r.waiting[id]
+	return ok
+}
+
+// answerLater answers once the generation is there, or it has taken long enough, and after other large requests.
+func (r *router) answerLater(ctx context.Context, req *decisionv1.RouteStatementRequest) {
+	if _, err := r.reached(req.GetMinGeneration()); err != nil && req.GetMinGeneration() > 0 {
+		r.wait(ctx, req.GetMinGeneration())
+	}
+	if isLarge(req) {
+		r.large.Lock()
+		defer r.large.Unlock()
+	}
+	resp := r.response(req)
+	r.mu.Lock()
+	delete(r.waiting, req.GetRequestId())
+	r.mu.Unlock()
+	_ = r.send(resp) // an error means that the stream is broken, and the next Recv tells that too
+}
+
+// response decides with what is in force now.
+func (r *router) response(req *decisionv1.RouteStatementRequest) *decisionv1.RouteStatementResponse {
 	g, err := r.reached(req.GetMinGeneration())
 	if err != nil {
-		return r.refuse(req, err)
+		r.metrics.Refused()
+		return refusal(req, err)
 	}
 	resp := &decisionv1.RouteStatementResponse{}
 	if err := r.decide(r.stream.Context(), g, req, resp); err != nil {
-		return r.stream.Send(refusal(req, err))
+		return refusal(req, err)
 	}
-	return r.stream.Send(resp)
+	return resp
 }
 
 func (r *router) refuse(req *decisionv1.RouteStatementRequest, err error) error {
 	r.metrics.Refused()
-	return r.stream.Send(refusal(req, err))
+	return r.send(refusal(req, err))
+}
+
+func (r *router) send(resp *decisionv1.RouteStatementResponse) error {
+	r.sending.Lock()
+	defer r.sending.Unlock()
+	if r.closed {
+		return toStatus(errStopping)
+	}
+	return r.stream.Send(resp)
+}
+
+// close sees to it that nothing is sent any more.
+func (r *router) close() {
+	r.sending.Lock()
+	defer r.sending.Unlock()
+	r.closed = true
 }

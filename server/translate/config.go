@@ -80,6 +80,7 @@ func settingsFromProto(s *configv1.Settings) decision.Settings {
 		ConnectRetriesOnFailure:           s.ConnectRetriesOnFailure,
 		ServerVersion:                     s.ServerVersion,
 		SetQueryLockOnHostgroup:           s.SetQueryLockOnHostgroup,
+		DigestMode:                        s.DigestMode,
 	}
 }
 
@@ -112,6 +113,7 @@ func SettingsToProto(v *decision.Settings) *configv1.Settings {
 		ConnectRetriesOnFailure:           v.ConnectRetriesOnFailure,
 		ServerVersion:                     v.ServerVersion,
 		SetQueryLockOnHostgroup:           v.SetQueryLockOnHostgroup,
+		DigestMode:                        v.DigestMode,
 	}
 }
 

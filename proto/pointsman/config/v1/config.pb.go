@@ -163,8 +163,11 @@ type Settings struct {
 	ServerVersion *string `protobuf:"bytes,22,opt,name=server_version,json=serverVersion,proto3,oneof" json:"server_version,omitempty"`
 	// Whether a SET that can't be followed locks the session on its hostgroup (1; 0 or 1).
 	SetQueryLockOnHostgroup *uint32 `protobuf:"varint,23,opt,name=set_query_lock_on_hostgroup,json=setQueryLockOnHostgroup,proto3,oneof" json:"set_query_lock_on_hostgroup,omitempty"`
-	unknownFields           protoimpl.UnknownFields
-	sizeCache               protoimpl.SizeCache
+	// How statements are digested ("compatible"): "compatible" gives ProxySQL 2.7's digests byte for byte, "corrected" mends
+	// its known defects, so some texts and hashes differ.
+	DigestMode    *string `protobuf:"bytes,24,opt,name=digest_mode,json=digestMode,proto3,oneof" json:"digest_mode,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Settings) Reset() {
@@ -356,6 +359,13 @@ func (x *Settings) GetSetQueryLockOnHostgroup() uint32 {
 		return *x.SetQueryLockOnHostgroup
 	}
 	return 0
+}
+
+func (x *Settings) GetDigestMode() string {
+	if x != nil && x.DigestMode != nil {
+		return *x.DigestMode
+	}
+	return ""
 }
 
 // Hostgroup holds attributes of a hostgroup.
@@ -1136,7 +1146,7 @@ const file_pointsman_config_v1_config_proto_rawDesc = "" +
 	"\vquery_rules\x18\x06 \x03(\v2\x1e.pointsman.config.v1.QueryRuleR\n" +
 	"queryRules\x12?\n" +
 	"\vfast_routes\x18\a \x03(\v2\x1e.pointsman.config.v1.FastRouteR\n" +
-	"fastRoutes\"\xed\x10\n" +
+	"fastRoutes\"\xa3\x11\n" +
 	"\bSettings\x12(\n" +
 	"\rquery_digests\x18\x01 \x01(\bH\x00R\fqueryDigests\x88\x01\x01\x12G\n" +
 	"\x1equery_digests_max_query_length\x18\x02 \x01(\rH\x01R\x1aqueryDigestsMaxQueryLength\x88\x01\x01\x12I\n" +
@@ -1162,7 +1172,9 @@ const file_pointsman_config_v1_config_proto_rawDesc = "" +
 	"\x1aconnect_timeout_server_max\x18\x14 \x01(\rH\x13R\x17connectTimeoutServerMax\x88\x01\x01\x12@\n" +
 	"\x1aconnect_retries_on_failure\x18\x15 \x01(\rH\x14R\x17connectRetriesOnFailure\x88\x01\x01\x12*\n" +
 	"\x0eserver_version\x18\x16 \x01(\tH\x15R\rserverVersion\x88\x01\x01\x12A\n" +
-	"\x1bset_query_lock_on_hostgroup\x18\x17 \x01(\rH\x16R\x17setQueryLockOnHostgroup\x88\x01\x01B\x10\n" +
+	"\x1bset_query_lock_on_hostgroup\x18\x17 \x01(\rH\x16R\x17setQueryLockOnHostgroup\x88\x01\x01\x12$\n" +
+	"\vdigest_mode\x18\x18 \x01(\tH\x17R\n" +
+	"digestMode\x88\x01\x01B\x10\n" +
 	"\x0e_query_digestsB!\n" +
 	"\x1f_query_digests_max_query_lengthB\"\n" +
 	" _query_digests_max_digest_lengthB\x1a\n" +
@@ -1185,7 +1197,8 @@ const file_pointsman_config_v1_config_proto_rawDesc = "" +
 	"\x1b_connect_timeout_server_maxB\x1d\n" +
 	"\x1b_connect_retries_on_failureB\x11\n" +
 	"\x0f_server_versionB\x1e\n" +
-	"\x1c_set_query_lock_on_hostgroup\"\x9d\x01\n" +
+	"\x1c_set_query_lock_on_hostgroupB\x0e\n" +
+	"\f_digest_mode\"\x9d\x01\n" +
 	"\tHostgroup\x12!\n" +
 	"\fhostgroup_id\x18\x01 \x01(\x05R\vhostgroupId\x128\n" +
 	"\x16max_num_online_servers\x18\x02 \x01(\rH\x00R\x13maxNumOnlineServers\x88\x01\x01\x12\x18\n" +

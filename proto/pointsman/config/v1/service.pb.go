@@ -22,7 +22,7 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// Severity says how bad a problem is.
+// Severity says how bad a problem or finding is.
 type Severity int32
 
 const (
@@ -32,6 +32,8 @@ const (
 	Severity_SEVERITY_ERROR Severity = 1
 	// It can, but will surprise somebody.
 	Severity_SEVERITY_WARNING Severity = 2
+	// It may be meant, but is often a mistake. Findings only.
+	Severity_SEVERITY_HINT Severity = 3
 )
 
 // Enum value maps for Severity.
@@ -40,11 +42,13 @@ var (
 		0: "SEVERITY_UNSPECIFIED",
 		1: "SEVERITY_ERROR",
 		2: "SEVERITY_WARNING",
+		3: "SEVERITY_HINT",
 	}
 	Severity_value = map[string]int32{
 		"SEVERITY_UNSPECIFIED": 0,
 		"SEVERITY_ERROR":       1,
 		"SEVERITY_WARNING":     2,
+		"SEVERITY_HINT":        3,
 	}
 )
 
@@ -304,6 +308,257 @@ func (x *ValidateConfigResponse) GetProblems() []*Problem {
 	return nil
 }
 
+// LintConfigRequest says what to look at.
+type LintConfigRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Neither: the current generation.
+	//
+	// Types that are valid to be assigned to Subject:
+	//
+	//	*LintConfigRequest_Config
+	//	*LintConfigRequest_Generation
+	Subject       isLintConfigRequest_Subject `protobuf_oneof:"subject"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *LintConfigRequest) Reset() {
+	*x = LintConfigRequest{}
+	mi := &file_pointsman_config_v1_service_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LintConfigRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LintConfigRequest) ProtoMessage() {}
+
+func (x *LintConfigRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_pointsman_config_v1_service_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LintConfigRequest.ProtoReflect.Descriptor instead.
+func (*LintConfigRequest) Descriptor() ([]byte, []int) {
+	return file_pointsman_config_v1_service_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *LintConfigRequest) GetSubject() isLintConfigRequest_Subject {
+	if x != nil {
+		return x.Subject
+	}
+	return nil
+}
+
+func (x *LintConfigRequest) GetConfig() *Config {
+	if x != nil {
+		if x, ok := x.Subject.(*LintConfigRequest_Config); ok {
+			return x.Config
+		}
+	}
+	return nil
+}
+
+func (x *LintConfigRequest) GetGeneration() uint64 {
+	if x != nil {
+		if x, ok := x.Subject.(*LintConfigRequest_Generation); ok {
+			return x.Generation
+		}
+	}
+	return 0
+}
+
+type isLintConfigRequest_Subject interface {
+	isLintConfigRequest_Subject()
+}
+
+type LintConfigRequest_Config struct {
+	// This configuration.
+	Config *Config `protobuf:"bytes,1,opt,name=config,proto3,oneof"`
+}
+
+type LintConfigRequest_Generation struct {
+	// A stored generation.
+	Generation uint64 `protobuf:"varint,2,opt,name=generation,proto3,oneof"`
+}
+
+func (*LintConfigRequest_Config) isLintConfigRequest_Subject() {}
+
+func (*LintConfigRequest_Generation) isLintConfigRequest_Subject() {}
+
+// LintConfigResponse holds all findings at once.
+type LintConfigResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The generation that was looked at; 0 when a configuration was given.
+	Generation uint64 `protobuf:"varint,1,opt,name=generation,proto3" json:"generation,omitempty"`
+	// The problems of a configuration that can't be compiled; there are no findings then.
+	Problems []*Problem `protobuf:"bytes,2,rep,name=problems,proto3" json:"problems,omitempty"`
+	// In the document's order. Empty: nothing was found.
+	Findings      []*Finding `protobuf:"bytes,3,rep,name=findings,proto3" json:"findings,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *LintConfigResponse) Reset() {
+	*x = LintConfigResponse{}
+	mi := &file_pointsman_config_v1_service_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LintConfigResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LintConfigResponse) ProtoMessage() {}
+
+func (x *LintConfigResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_pointsman_config_v1_service_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LintConfigResponse.ProtoReflect.Descriptor instead.
+func (*LintConfigResponse) Descriptor() ([]byte, []int) {
+	return file_pointsman_config_v1_service_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *LintConfigResponse) GetGeneration() uint64 {
+	if x != nil {
+		return x.Generation
+	}
+	return 0
+}
+
+func (x *LintConfigResponse) GetProblems() []*Problem {
+	if x != nil {
+		return x.Problems
+	}
+	return nil
+}
+
+func (x *LintConfigResponse) GetFindings() []*Finding {
+	if x != nil {
+		return x.Findings
+	}
+	return nil
+}
+
+// Finding is one thing in a valid configuration that somebody should look at.
+type Finding struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// A stable word for programs, e.g. "shadowed_rule". docs/lint.md explains each of them.
+	Code string `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
+	// SEVERITY_WARNING: it is so for sure. SEVERITY_HINT: it may be meant.
+	Severity Severity `protobuf:"varint,2,opt,name=severity,proto3,enum=pointsman.config.v1.Severity" json:"severity,omitempty"`
+	// The query rule, 0 when it is not about one.
+	RuleId int64 `protobuf:"varint,3,opt,name=rule_id,json=ruleId,proto3" json:"rule_id,omitempty"`
+	// Where in the document, e.g. "query_rules[3].match_digest".
+	Path string `protobuf:"bytes,4,opt,name=path,proto3" json:"path,omitempty"`
+	// What is so, and why, for people.
+	Message string `protobuf:"bytes,5,opt,name=message,proto3" json:"message,omitempty"`
+	// What to do about it, for people.
+	Remedy string `protobuf:"bytes,6,opt,name=remedy,proto3" json:"remedy,omitempty"`
+	// The other rules that take part, ascending.
+	OtherRules    []int64 `protobuf:"varint,7,rep,packed,name=other_rules,json=otherRules,proto3" json:"other_rules,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Finding) Reset() {
+	*x = Finding{}
+	mi := &file_pointsman_config_v1_service_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Finding) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Finding) ProtoMessage() {}
+
+func (x *Finding) ProtoReflect() protoreflect.Message {
+	mi := &file_pointsman_config_v1_service_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Finding.ProtoReflect.Descriptor instead.
+func (*Finding) Descriptor() ([]byte, []int) {
+	return file_pointsman_config_v1_service_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *Finding) GetCode() string {
+	if x != nil {
+		return x.Code
+	}
+	return ""
+}
+
+func (x *Finding) GetSeverity() Severity {
+	if x != nil {
+		return x.Severity
+	}
+	return Severity_SEVERITY_UNSPECIFIED
+}
+
+func (x *Finding) GetRuleId() int64 {
+	if x != nil {
+		return x.RuleId
+	}
+	return 0
+}
+
+func (x *Finding) GetPath() string {
+	if x != nil {
+		return x.Path
+	}
+	return ""
+}
+
+func (x *Finding) GetMessage() string {
+	if x != nil {
+		return x.Message
+	}
+	return ""
+}
+
+func (x *Finding) GetRemedy() string {
+	if x != nil {
+		return x.Remedy
+	}
+	return ""
+}
+
+func (x *Finding) GetOtherRules() []int64 {
+	if x != nil {
+		return x.OtherRules
+	}
+	return nil
+}
+
 // PublishConfigRequest asks for a new generation.
 type PublishConfigRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -321,7 +576,7 @@ type PublishConfigRequest struct {
 
 func (x *PublishConfigRequest) Reset() {
 	*x = PublishConfigRequest{}
-	mi := &file_pointsman_config_v1_service_proto_msgTypes[4]
+	mi := &file_pointsman_config_v1_service_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -333,7 +588,7 @@ func (x *PublishConfigRequest) String() string {
 func (*PublishConfigRequest) ProtoMessage() {}
 
 func (x *PublishConfigRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_pointsman_config_v1_service_proto_msgTypes[4]
+	mi := &file_pointsman_config_v1_service_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -346,7 +601,7 @@ func (x *PublishConfigRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PublishConfigRequest.ProtoReflect.Descriptor instead.
 func (*PublishConfigRequest) Descriptor() ([]byte, []int) {
-	return file_pointsman_config_v1_service_proto_rawDescGZIP(), []int{4}
+	return file_pointsman_config_v1_service_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *PublishConfigRequest) GetConfig() *Config {
@@ -392,7 +647,7 @@ type PublishConfigResponse struct {
 
 func (x *PublishConfigResponse) Reset() {
 	*x = PublishConfigResponse{}
-	mi := &file_pointsman_config_v1_service_proto_msgTypes[5]
+	mi := &file_pointsman_config_v1_service_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -404,7 +659,7 @@ func (x *PublishConfigResponse) String() string {
 func (*PublishConfigResponse) ProtoMessage() {}
 
 func (x *PublishConfigResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_pointsman_config_v1_service_proto_msgTypes[5]
+	mi := &file_pointsman_config_v1_service_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -417,7 +672,7 @@ func (x *PublishConfigResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PublishConfigResponse.ProtoReflect.Descriptor instead.
 func (*PublishConfigResponse) Descriptor() ([]byte, []int) {
-	return file_pointsman_config_v1_service_proto_rawDescGZIP(), []int{5}
+	return file_pointsman_config_v1_service_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *PublishConfigResponse) GetGeneration() uint64 {
@@ -464,7 +719,7 @@ type Generation struct {
 
 func (x *Generation) Reset() {
 	*x = Generation{}
-	mi := &file_pointsman_config_v1_service_proto_msgTypes[6]
+	mi := &file_pointsman_config_v1_service_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -476,7 +731,7 @@ func (x *Generation) String() string {
 func (*Generation) ProtoMessage() {}
 
 func (x *Generation) ProtoReflect() protoreflect.Message {
-	mi := &file_pointsman_config_v1_service_proto_msgTypes[6]
+	mi := &file_pointsman_config_v1_service_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -489,7 +744,7 @@ func (x *Generation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Generation.ProtoReflect.Descriptor instead.
 func (*Generation) Descriptor() ([]byte, []int) {
-	return file_pointsman_config_v1_service_proto_rawDescGZIP(), []int{6}
+	return file_pointsman_config_v1_service_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Generation) GetGeneration() uint64 {
@@ -552,7 +807,7 @@ type GetConfigRequest struct {
 
 func (x *GetConfigRequest) Reset() {
 	*x = GetConfigRequest{}
-	mi := &file_pointsman_config_v1_service_proto_msgTypes[7]
+	mi := &file_pointsman_config_v1_service_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -564,7 +819,7 @@ func (x *GetConfigRequest) String() string {
 func (*GetConfigRequest) ProtoMessage() {}
 
 func (x *GetConfigRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_pointsman_config_v1_service_proto_msgTypes[7]
+	mi := &file_pointsman_config_v1_service_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -577,7 +832,7 @@ func (x *GetConfigRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetConfigRequest.ProtoReflect.Descriptor instead.
 func (*GetConfigRequest) Descriptor() ([]byte, []int) {
-	return file_pointsman_config_v1_service_proto_rawDescGZIP(), []int{7}
+	return file_pointsman_config_v1_service_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *GetConfigRequest) GetGeneration() uint64 {
@@ -600,7 +855,7 @@ type GetConfigResponse struct {
 
 func (x *GetConfigResponse) Reset() {
 	*x = GetConfigResponse{}
-	mi := &file_pointsman_config_v1_service_proto_msgTypes[8]
+	mi := &file_pointsman_config_v1_service_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -612,7 +867,7 @@ func (x *GetConfigResponse) String() string {
 func (*GetConfigResponse) ProtoMessage() {}
 
 func (x *GetConfigResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_pointsman_config_v1_service_proto_msgTypes[8]
+	mi := &file_pointsman_config_v1_service_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -625,7 +880,7 @@ func (x *GetConfigResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetConfigResponse.ProtoReflect.Descriptor instead.
 func (*GetConfigResponse) Descriptor() ([]byte, []int) {
-	return file_pointsman_config_v1_service_proto_rawDescGZIP(), []int{8}
+	return file_pointsman_config_v1_service_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *GetConfigResponse) GetGeneration() *Generation {
@@ -653,7 +908,7 @@ type ListGenerationsRequest struct {
 
 func (x *ListGenerationsRequest) Reset() {
 	*x = ListGenerationsRequest{}
-	mi := &file_pointsman_config_v1_service_proto_msgTypes[9]
+	mi := &file_pointsman_config_v1_service_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -665,7 +920,7 @@ func (x *ListGenerationsRequest) String() string {
 func (*ListGenerationsRequest) ProtoMessage() {}
 
 func (x *ListGenerationsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_pointsman_config_v1_service_proto_msgTypes[9]
+	mi := &file_pointsman_config_v1_service_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -678,7 +933,7 @@ func (x *ListGenerationsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListGenerationsRequest.ProtoReflect.Descriptor instead.
 func (*ListGenerationsRequest) Descriptor() ([]byte, []int) {
-	return file_pointsman_config_v1_service_proto_rawDescGZIP(), []int{9}
+	return file_pointsman_config_v1_service_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *ListGenerationsRequest) GetLimit() uint32 {
@@ -701,7 +956,7 @@ type ListGenerationsResponse struct {
 
 func (x *ListGenerationsResponse) Reset() {
 	*x = ListGenerationsResponse{}
-	mi := &file_pointsman_config_v1_service_proto_msgTypes[10]
+	mi := &file_pointsman_config_v1_service_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -713,7 +968,7 @@ func (x *ListGenerationsResponse) String() string {
 func (*ListGenerationsResponse) ProtoMessage() {}
 
 func (x *ListGenerationsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_pointsman_config_v1_service_proto_msgTypes[10]
+	mi := &file_pointsman_config_v1_service_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -726,7 +981,7 @@ func (x *ListGenerationsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListGenerationsResponse.ProtoReflect.Descriptor instead.
 func (*ListGenerationsResponse) Descriptor() ([]byte, []int) {
-	return file_pointsman_config_v1_service_proto_rawDescGZIP(), []int{10}
+	return file_pointsman_config_v1_service_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *ListGenerationsResponse) GetGenerations() []*Generation {
@@ -760,7 +1015,7 @@ type RollbackConfigRequest struct {
 
 func (x *RollbackConfigRequest) Reset() {
 	*x = RollbackConfigRequest{}
-	mi := &file_pointsman_config_v1_service_proto_msgTypes[11]
+	mi := &file_pointsman_config_v1_service_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -772,7 +1027,7 @@ func (x *RollbackConfigRequest) String() string {
 func (*RollbackConfigRequest) ProtoMessage() {}
 
 func (x *RollbackConfigRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_pointsman_config_v1_service_proto_msgTypes[11]
+	mi := &file_pointsman_config_v1_service_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -785,7 +1040,7 @@ func (x *RollbackConfigRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RollbackConfigRequest.ProtoReflect.Descriptor instead.
 func (*RollbackConfigRequest) Descriptor() ([]byte, []int) {
-	return file_pointsman_config_v1_service_proto_rawDescGZIP(), []int{11}
+	return file_pointsman_config_v1_service_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *RollbackConfigRequest) GetGeneration() uint64 {
@@ -829,7 +1084,7 @@ type RollbackConfigResponse struct {
 
 func (x *RollbackConfigResponse) Reset() {
 	*x = RollbackConfigResponse{}
-	mi := &file_pointsman_config_v1_service_proto_msgTypes[12]
+	mi := &file_pointsman_config_v1_service_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -841,7 +1096,7 @@ func (x *RollbackConfigResponse) String() string {
 func (*RollbackConfigResponse) ProtoMessage() {}
 
 func (x *RollbackConfigResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_pointsman_config_v1_service_proto_msgTypes[12]
+	mi := &file_pointsman_config_v1_service_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -854,7 +1109,7 @@ func (x *RollbackConfigResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RollbackConfigResponse.ProtoReflect.Descriptor instead.
 func (*RollbackConfigResponse) Descriptor() ([]byte, []int) {
-	return file_pointsman_config_v1_service_proto_rawDescGZIP(), []int{12}
+	return file_pointsman_config_v1_service_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *RollbackConfigResponse) GetGeneration() uint64 {
@@ -882,7 +1137,7 @@ type WatchGatewayConfigRequest struct {
 
 func (x *WatchGatewayConfigRequest) Reset() {
 	*x = WatchGatewayConfigRequest{}
-	mi := &file_pointsman_config_v1_service_proto_msgTypes[13]
+	mi := &file_pointsman_config_v1_service_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -894,7 +1149,7 @@ func (x *WatchGatewayConfigRequest) String() string {
 func (*WatchGatewayConfigRequest) ProtoMessage() {}
 
 func (x *WatchGatewayConfigRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_pointsman_config_v1_service_proto_msgTypes[13]
+	mi := &file_pointsman_config_v1_service_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -907,7 +1162,7 @@ func (x *WatchGatewayConfigRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchGatewayConfigRequest.ProtoReflect.Descriptor instead.
 func (*WatchGatewayConfigRequest) Descriptor() ([]byte, []int) {
-	return file_pointsman_config_v1_service_proto_rawDescGZIP(), []int{13}
+	return file_pointsman_config_v1_service_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *WatchGatewayConfigRequest) GetInstance() string {
@@ -928,7 +1183,7 @@ type UserList struct {
 
 func (x *UserList) Reset() {
 	*x = UserList{}
-	mi := &file_pointsman_config_v1_service_proto_msgTypes[14]
+	mi := &file_pointsman_config_v1_service_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -940,7 +1195,7 @@ func (x *UserList) String() string {
 func (*UserList) ProtoMessage() {}
 
 func (x *UserList) ProtoReflect() protoreflect.Message {
-	mi := &file_pointsman_config_v1_service_proto_msgTypes[14]
+	mi := &file_pointsman_config_v1_service_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -953,7 +1208,7 @@ func (x *UserList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UserList.ProtoReflect.Descriptor instead.
 func (*UserList) Descriptor() ([]byte, []int) {
-	return file_pointsman_config_v1_service_proto_rawDescGZIP(), []int{14}
+	return file_pointsman_config_v1_service_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *UserList) GetUsers() []*User {
@@ -976,7 +1231,7 @@ type ServerList struct {
 
 func (x *ServerList) Reset() {
 	*x = ServerList{}
-	mi := &file_pointsman_config_v1_service_proto_msgTypes[15]
+	mi := &file_pointsman_config_v1_service_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -988,7 +1243,7 @@ func (x *ServerList) String() string {
 func (*ServerList) ProtoMessage() {}
 
 func (x *ServerList) ProtoReflect() protoreflect.Message {
-	mi := &file_pointsman_config_v1_service_proto_msgTypes[15]
+	mi := &file_pointsman_config_v1_service_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1001,7 +1256,7 @@ func (x *ServerList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ServerList.ProtoReflect.Descriptor instead.
 func (*ServerList) Descriptor() ([]byte, []int) {
-	return file_pointsman_config_v1_service_proto_rawDescGZIP(), []int{15}
+	return file_pointsman_config_v1_service_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *ServerList) GetHostgroups() []*Hostgroup {
@@ -1038,7 +1293,7 @@ type WatchGatewayConfigResponse struct {
 
 func (x *WatchGatewayConfigResponse) Reset() {
 	*x = WatchGatewayConfigResponse{}
-	mi := &file_pointsman_config_v1_service_proto_msgTypes[16]
+	mi := &file_pointsman_config_v1_service_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1050,7 +1305,7 @@ func (x *WatchGatewayConfigResponse) String() string {
 func (*WatchGatewayConfigResponse) ProtoMessage() {}
 
 func (x *WatchGatewayConfigResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_pointsman_config_v1_service_proto_msgTypes[16]
+	mi := &file_pointsman_config_v1_service_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1063,7 +1318,7 @@ func (x *WatchGatewayConfigResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchGatewayConfigResponse.ProtoReflect.Descriptor instead.
 func (*WatchGatewayConfigResponse) Descriptor() ([]byte, []int) {
-	return file_pointsman_config_v1_service_proto_rawDescGZIP(), []int{16}
+	return file_pointsman_config_v1_service_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *WatchGatewayConfigResponse) GetGeneration() uint64 {
@@ -1119,7 +1374,28 @@ const file_pointsman_config_v1_service_proto_rawDesc = "" +
 	"\x15ValidateConfigRequest\x123\n" +
 	"\x06config\x18\x01 \x01(\v2\x1b.pointsman.config.v1.ConfigR\x06config\"R\n" +
 	"\x16ValidateConfigResponse\x128\n" +
-	"\bproblems\x18\x01 \x03(\v2\x1c.pointsman.config.v1.ProblemR\bproblems\"\xc5\x01\n" +
+	"\bproblems\x18\x01 \x03(\v2\x1c.pointsman.config.v1.ProblemR\bproblems\"w\n" +
+	"\x11LintConfigRequest\x125\n" +
+	"\x06config\x18\x01 \x01(\v2\x1b.pointsman.config.v1.ConfigH\x00R\x06config\x12 \n" +
+	"\n" +
+	"generation\x18\x02 \x01(\x04H\x00R\n" +
+	"generationB\t\n" +
+	"\asubject\"\xa8\x01\n" +
+	"\x12LintConfigResponse\x12\x1e\n" +
+	"\n" +
+	"generation\x18\x01 \x01(\x04R\n" +
+	"generation\x128\n" +
+	"\bproblems\x18\x02 \x03(\v2\x1c.pointsman.config.v1.ProblemR\bproblems\x128\n" +
+	"\bfindings\x18\x03 \x03(\v2\x1c.pointsman.config.v1.FindingR\bfindings\"\xd8\x01\n" +
+	"\aFinding\x12\x12\n" +
+	"\x04code\x18\x01 \x01(\tR\x04code\x129\n" +
+	"\bseverity\x18\x02 \x01(\x0e2\x1d.pointsman.config.v1.SeverityR\bseverity\x12\x17\n" +
+	"\arule_id\x18\x03 \x01(\x03R\x06ruleId\x12\x12\n" +
+	"\x04path\x18\x04 \x01(\tR\x04path\x12\x18\n" +
+	"\amessage\x18\x05 \x01(\tR\amessage\x12\x16\n" +
+	"\x06remedy\x18\x06 \x01(\tR\x06remedy\x12\x1f\n" +
+	"\vother_rules\x18\a \x03(\x03R\n" +
+	"otherRules\"\xc5\x01\n" +
 	"\x14PublishConfigRequest\x123\n" +
 	"\x06config\x18\x01 \x01(\v2\x1b.pointsman.config.v1.ConfigR\x06config\x124\n" +
 	"\x13expected_generation\x18\x02 \x01(\x04H\x00R\x12expectedGeneration\x88\x01\x01\x12\x16\n" +
@@ -1191,13 +1467,16 @@ const file_pointsman_config_v1_service_proto_rawDesc = "" +
 	"\bsequence\x18\x02 \x01(\x04R\bsequence\x123\n" +
 	"\x05users\x18\x03 \x01(\v2\x1d.pointsman.config.v1.UserListR\x05users\x129\n" +
 	"\aservers\x18\x04 \x01(\v2\x1f.pointsman.config.v1.ServerListR\aservers\x129\n" +
-	"\bsettings\x18\x05 \x01(\v2\x1d.pointsman.config.v1.SettingsR\bsettings*N\n" +
+	"\bsettings\x18\x05 \x01(\v2\x1d.pointsman.config.v1.SettingsR\bsettings*a\n" +
 	"\bSeverity\x12\x18\n" +
 	"\x14SEVERITY_UNSPECIFIED\x10\x00\x12\x12\n" +
 	"\x0eSEVERITY_ERROR\x10\x01\x12\x14\n" +
-	"\x10SEVERITY_WARNING\x10\x022\x90\x05\n" +
+	"\x10SEVERITY_WARNING\x10\x02\x12\x11\n" +
+	"\rSEVERITY_HINT\x10\x032\xef\x05\n" +
 	"\rConfigService\x12i\n" +
-	"\x0eValidateConfig\x12*.pointsman.config.v1.ValidateConfigRequest\x1a+.pointsman.config.v1.ValidateConfigResponse\x12f\n" +
+	"\x0eValidateConfig\x12*.pointsman.config.v1.ValidateConfigRequest\x1a+.pointsman.config.v1.ValidateConfigResponse\x12]\n" +
+	"\n" +
+	"LintConfig\x12&.pointsman.config.v1.LintConfigRequest\x1a'.pointsman.config.v1.LintConfigResponse\x12f\n" +
 	"\rPublishConfig\x12).pointsman.config.v1.PublishConfigRequest\x1a*.pointsman.config.v1.PublishConfigResponse\x12Z\n" +
 	"\tGetConfig\x12%.pointsman.config.v1.GetConfigRequest\x1a&.pointsman.config.v1.GetConfigResponse\x12l\n" +
 	"\x0fListGenerations\x12+.pointsman.config.v1.ListGenerationsRequest\x1a,.pointsman.config.v1.ListGenerationsResponse\x12i\n" +
@@ -1217,67 +1496,76 @@ func file_pointsman_config_v1_service_proto_rawDescGZIP() []byte {
 }
 
 var file_pointsman_config_v1_service_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_pointsman_config_v1_service_proto_msgTypes = make([]protoimpl.MessageInfo, 17)
+var file_pointsman_config_v1_service_proto_msgTypes = make([]protoimpl.MessageInfo, 20)
 var file_pointsman_config_v1_service_proto_goTypes = []any{
 	(Severity)(0),                      // 0: pointsman.config.v1.Severity
 	(*Problem)(nil),                    // 1: pointsman.config.v1.Problem
 	(*ConfigProblems)(nil),             // 2: pointsman.config.v1.ConfigProblems
 	(*ValidateConfigRequest)(nil),      // 3: pointsman.config.v1.ValidateConfigRequest
 	(*ValidateConfigResponse)(nil),     // 4: pointsman.config.v1.ValidateConfigResponse
-	(*PublishConfigRequest)(nil),       // 5: pointsman.config.v1.PublishConfigRequest
-	(*PublishConfigResponse)(nil),      // 6: pointsman.config.v1.PublishConfigResponse
-	(*Generation)(nil),                 // 7: pointsman.config.v1.Generation
-	(*GetConfigRequest)(nil),           // 8: pointsman.config.v1.GetConfigRequest
-	(*GetConfigResponse)(nil),          // 9: pointsman.config.v1.GetConfigResponse
-	(*ListGenerationsRequest)(nil),     // 10: pointsman.config.v1.ListGenerationsRequest
-	(*ListGenerationsResponse)(nil),    // 11: pointsman.config.v1.ListGenerationsResponse
-	(*RollbackConfigRequest)(nil),      // 12: pointsman.config.v1.RollbackConfigRequest
-	(*RollbackConfigResponse)(nil),     // 13: pointsman.config.v1.RollbackConfigResponse
-	(*WatchGatewayConfigRequest)(nil),  // 14: pointsman.config.v1.WatchGatewayConfigRequest
-	(*UserList)(nil),                   // 15: pointsman.config.v1.UserList
-	(*ServerList)(nil),                 // 16: pointsman.config.v1.ServerList
-	(*WatchGatewayConfigResponse)(nil), // 17: pointsman.config.v1.WatchGatewayConfigResponse
-	(*Config)(nil),                     // 18: pointsman.config.v1.Config
-	(*timestamppb.Timestamp)(nil),      // 19: google.protobuf.Timestamp
-	(*User)(nil),                       // 20: pointsman.config.v1.User
-	(*Hostgroup)(nil),                  // 21: pointsman.config.v1.Hostgroup
-	(*Server)(nil),                     // 22: pointsman.config.v1.Server
-	(*Settings)(nil),                   // 23: pointsman.config.v1.Settings
+	(*LintConfigRequest)(nil),          // 5: pointsman.config.v1.LintConfigRequest
+	(*LintConfigResponse)(nil),         // 6: pointsman.config.v1.LintConfigResponse
+	(*Finding)(nil),                    // 7: pointsman.config.v1.Finding
+	(*PublishConfigRequest)(nil),       // 8: pointsman.config.v1.PublishConfigRequest
+	(*PublishConfigResponse)(nil),      // 9: pointsman.config.v1.PublishConfigResponse
+	(*Generation)(nil),                 // 10: pointsman.config.v1.Generation
+	(*GetConfigRequest)(nil),           // 11: pointsman.config.v1.GetConfigRequest
+	(*GetConfigResponse)(nil),          // 12: pointsman.config.v1.GetConfigResponse
+	(*ListGenerationsRequest)(nil),     // 13: pointsman.config.v1.ListGenerationsRequest
+	(*ListGenerationsResponse)(nil),    // 14: pointsman.config.v1.ListGenerationsResponse
+	(*RollbackConfigRequest)(nil),      // 15: pointsman.config.v1.RollbackConfigRequest
+	(*RollbackConfigResponse)(nil),     // 16: pointsman.config.v1.RollbackConfigResponse
+	(*WatchGatewayConfigRequest)(nil),  // 17: pointsman.config.v1.WatchGatewayConfigRequest
+	(*UserList)(nil),                   // 18: pointsman.config.v1.UserList
+	(*ServerList)(nil),                 // 19: pointsman.config.v1.ServerList
+	(*WatchGatewayConfigResponse)(nil), // 20: pointsman.config.v1.WatchGatewayConfigResponse
+	(*Config)(nil),                     // 21: pointsman.config.v1.Config
+	(*timestamppb.Timestamp)(nil),      // 22: google.protobuf.Timestamp
+	(*User)(nil),                       // 23: pointsman.config.v1.User
+	(*Hostgroup)(nil),                  // 24: pointsman.config.v1.Hostgroup
+	(*Server)(nil),                     // 25: pointsman.config.v1.Server
+	(*Settings)(nil),                   // 26: pointsman.config.v1.Settings
 }
 var file_pointsman_config_v1_service_proto_depIdxs = []int32{
 	0,  // 0: pointsman.config.v1.Problem.severity:type_name -> pointsman.config.v1.Severity
 	1,  // 1: pointsman.config.v1.ConfigProblems.problems:type_name -> pointsman.config.v1.Problem
-	18, // 2: pointsman.config.v1.ValidateConfigRequest.config:type_name -> pointsman.config.v1.Config
+	21, // 2: pointsman.config.v1.ValidateConfigRequest.config:type_name -> pointsman.config.v1.Config
 	1,  // 3: pointsman.config.v1.ValidateConfigResponse.problems:type_name -> pointsman.config.v1.Problem
-	18, // 4: pointsman.config.v1.PublishConfigRequest.config:type_name -> pointsman.config.v1.Config
-	1,  // 5: pointsman.config.v1.PublishConfigResponse.problems:type_name -> pointsman.config.v1.Problem
-	19, // 6: pointsman.config.v1.Generation.create_time:type_name -> google.protobuf.Timestamp
-	7,  // 7: pointsman.config.v1.GetConfigResponse.generation:type_name -> pointsman.config.v1.Generation
-	18, // 8: pointsman.config.v1.GetConfigResponse.config:type_name -> pointsman.config.v1.Config
-	7,  // 9: pointsman.config.v1.ListGenerationsResponse.generations:type_name -> pointsman.config.v1.Generation
-	20, // 10: pointsman.config.v1.UserList.users:type_name -> pointsman.config.v1.User
-	21, // 11: pointsman.config.v1.ServerList.hostgroups:type_name -> pointsman.config.v1.Hostgroup
-	22, // 12: pointsman.config.v1.ServerList.servers:type_name -> pointsman.config.v1.Server
-	15, // 13: pointsman.config.v1.WatchGatewayConfigResponse.users:type_name -> pointsman.config.v1.UserList
-	16, // 14: pointsman.config.v1.WatchGatewayConfigResponse.servers:type_name -> pointsman.config.v1.ServerList
-	23, // 15: pointsman.config.v1.WatchGatewayConfigResponse.settings:type_name -> pointsman.config.v1.Settings
-	3,  // 16: pointsman.config.v1.ConfigService.ValidateConfig:input_type -> pointsman.config.v1.ValidateConfigRequest
-	5,  // 17: pointsman.config.v1.ConfigService.PublishConfig:input_type -> pointsman.config.v1.PublishConfigRequest
-	8,  // 18: pointsman.config.v1.ConfigService.GetConfig:input_type -> pointsman.config.v1.GetConfigRequest
-	10, // 19: pointsman.config.v1.ConfigService.ListGenerations:input_type -> pointsman.config.v1.ListGenerationsRequest
-	12, // 20: pointsman.config.v1.ConfigService.RollbackConfig:input_type -> pointsman.config.v1.RollbackConfigRequest
-	14, // 21: pointsman.config.v1.ConfigService.WatchGatewayConfig:input_type -> pointsman.config.v1.WatchGatewayConfigRequest
-	4,  // 22: pointsman.config.v1.ConfigService.ValidateConfig:output_type -> pointsman.config.v1.ValidateConfigResponse
-	6,  // 23: pointsman.config.v1.ConfigService.PublishConfig:output_type -> pointsman.config.v1.PublishConfigResponse
-	9,  // 24: pointsman.config.v1.ConfigService.GetConfig:output_type -> pointsman.config.v1.GetConfigResponse
-	11, // 25: pointsman.config.v1.ConfigService.ListGenerations:output_type -> pointsman.config.v1.ListGenerationsResponse
-	13, // 26: pointsman.config.v1.ConfigService.RollbackConfig:output_type -> pointsman.config.v1.RollbackConfigResponse
-	17, // 27: pointsman.config.v1.ConfigService.WatchGatewayConfig:output_type -> pointsman.config.v1.WatchGatewayConfigResponse
-	22, // [22:28] is the sub-list for method output_type
-	16, // [16:22] is the sub-list for method input_type
-	16, // [16:16] is the sub-list for extension type_name
-	16, // [16:16] is the sub-list for extension extendee
-	0,  // [0:16] is the sub-list for field type_name
+	21, // 4: pointsman.config.v1.LintConfigRequest.config:type_name -> pointsman.config.v1.Config
+	1,  // 5: pointsman.config.v1.LintConfigResponse.problems:type_name -> pointsman.config.v1.Problem
+	7,  // 6: pointsman.config.v1.LintConfigResponse.findings:type_name -> pointsman.config.v1.Finding
+	0,  // 7: pointsman.config.v1.Finding.severity:type_name -> pointsman.config.v1.Severity
+	21, // 8: pointsman.config.v1.PublishConfigRequest.config:type_name -> pointsman.config.v1.Config
+	1,  // 9: pointsman.config.v1.PublishConfigResponse.problems:type_name -> pointsman.config.v1.Problem
+	22, // 10: pointsman.config.v1.Generation.create_time:type_name -> google.protobuf.Timestamp
+	10, // 11: pointsman.config.v1.GetConfigResponse.generation:type_name -> pointsman.config.v1.Generation
+	21, // 12: pointsman.config.v1.GetConfigResponse.config:type_name -> pointsman.config.v1.Config
+	10, // 13: pointsman.config.v1.ListGenerationsResponse.generations:type_name -> pointsman.config.v1.Generation
+	23, // 14: pointsman.config.v1.UserList.users:type_name -> pointsman.config.v1.User
+	24, // 15: pointsman.config.v1.ServerList.hostgroups:type_name -> pointsman.config.v1.Hostgroup
+	25, // 16: pointsman.config.v1.ServerList.servers:type_name -> pointsman.config.v1.Server
+	18, // 17: pointsman.config.v1.WatchGatewayConfigResponse.users:type_name -> pointsman.config.v1.UserList
+	19, // 18: pointsman.config.v1.WatchGatewayConfigResponse.servers:type_name -> pointsman.config.v1.ServerList
+	26, // 19: pointsman.config.v1.WatchGatewayConfigResponse.settings:type_name -> pointsman.config.v1.Settings
+	3,  // 20: pointsman.config.v1.ConfigService.ValidateConfig:input_type -> pointsman.config.v1.ValidateConfigRequest
+	5,  // 21: pointsman.config.v1.ConfigService.LintConfig:input_type -> pointsman.config.v1.LintConfigRequest
+	8,  // 22: pointsman.config.v1.ConfigService.PublishConfig:input_type -> pointsman.config.v1.PublishConfigRequest
+	11, // 23: pointsman.config.v1.ConfigService.GetConfig:input_type -> pointsman.config.v1.GetConfigRequest
+	13, // 24: pointsman.config.v1.ConfigService.ListGenerations:input_type -> pointsman.config.v1.ListGenerationsRequest
+	15, // 25: pointsman.config.v1.ConfigService.RollbackConfig:input_type -> pointsman.config.v1.RollbackConfigRequest
+	17, // 26: pointsman.config.v1.ConfigService.WatchGatewayConfig:input_type -> pointsman.config.v1.WatchGatewayConfigRequest
+	4,  // 27: pointsman.config.v1.ConfigService.ValidateConfig:output_type -> pointsman.config.v1.ValidateConfigResponse
+	6,  // 28: pointsman.config.v1.ConfigService.LintConfig:output_type -> pointsman.config.v1.LintConfigResponse
+	9,  // 29: pointsman.config.v1.ConfigService.PublishConfig:output_type -> pointsman.config.v1.PublishConfigResponse
+	12, // 30: pointsman.config.v1.ConfigService.GetConfig:output_type -> pointsman.config.v1.GetConfigResponse
+	14, // 31: pointsman.config.v1.ConfigService.ListGenerations:output_type -> pointsman.config.v1.ListGenerationsResponse
+	16, // 32: pointsman.config.v1.ConfigService.RollbackConfig:output_type -> pointsman.config.v1.RollbackConfigResponse
+	20, // 33: pointsman.config.v1.ConfigService.WatchGatewayConfig:output_type -> pointsman.config.v1.WatchGatewayConfigResponse
+	27, // [27:34] is the sub-list for method output_type
+	20, // [20:27] is the sub-list for method input_type
+	20, // [20:20] is the sub-list for extension type_name
+	20, // [20:20] is the sub-list for extension extendee
+	0,  // [0:20] is the sub-list for field type_name
 }
 
 func init() { file_pointsman_config_v1_service_proto_init() }
@@ -1287,16 +1575,20 @@ func file_pointsman_config_v1_service_proto_init() {
 	}
 	file_pointsman_config_v1_config_proto_init()
 	file_pointsman_config_v1_service_proto_msgTypes[0].OneofWrappers = []any{}
-	file_pointsman_config_v1_service_proto_msgTypes[4].OneofWrappers = []any{}
+	file_pointsman_config_v1_service_proto_msgTypes[4].OneofWrappers = []any{
+		(*LintConfigRequest_Config)(nil),
+		(*LintConfigRequest_Generation)(nil),
+	}
 	file_pointsman_config_v1_service_proto_msgTypes[7].OneofWrappers = []any{}
-	file_pointsman_config_v1_service_proto_msgTypes[11].OneofWrappers = []any{}
+	file_pointsman_config_v1_service_proto_msgTypes[10].OneofWrappers = []any{}
+	file_pointsman_config_v1_service_proto_msgTypes[14].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_pointsman_config_v1_service_proto_rawDesc), len(file_pointsman_config_v1_service_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   17,
+			NumMessages:   20,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

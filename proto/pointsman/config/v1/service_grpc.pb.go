@@ -20,6 +20,7 @@ const _ = grpc.SupportPackageIsVersion9
 
 const (
 	ConfigService_ValidateConfig_FullMethodName     = "/pointsman.config.v1.ConfigService/ValidateConfig"
+	ConfigService_LintConfig_FullMethodName         = "/pointsman.config.v1.ConfigService/LintConfig"
 	ConfigService_PublishConfig_FullMethodName      = "/pointsman.config.v1.ConfigService/PublishConfig"
 	ConfigService_GetConfig_FullMethodName          = "/pointsman.config.v1.ConfigService/GetConfig"
 	ConfigService_ListGenerations_FullMethodName    = "/pointsman.config.v1.ConfigService/ListGenerations"
@@ -35,6 +36,8 @@ const (
 type ConfigServiceClient interface {
 	// ValidateConfig gives all problems of a configuration. Nothing is stored.
 	ValidateConfig(ctx context.Context, in *ValidateConfigRequest, opts ...grpc.CallOption) (*ValidateConfigResponse, error)
+	// LintConfig finds what is valid in a configuration and yet can't be meant. Nothing is stored. NOT_FOUND: no such generation.
+	LintConfig(ctx context.Context, in *LintConfigRequest, opts ...grpc.CallOption) (*LintConfigResponse, error)
 	// PublishConfig makes a configuration the next generation. INVALID_ARGUMENT carries a ConfigProblems detail
 	// and leaves the generation in force; FAILED_PRECONDITION says that expected_generation is not the current one.
 	PublishConfig(ctx context.Context, in *PublishConfigRequest, opts ...grpc.CallOption) (*PublishConfigResponse, error)
@@ -60,6 +63,16 @@ func (c *configServiceClient) ValidateConfig(ctx context.Context, in *ValidateCo
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(ValidateConfigResponse)
 	err := c.cc.Invoke(ctx, ConfigService_ValidateConfig_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *configServiceClient) LintConfig(ctx context.Context, in *LintConfigRequest, opts ...grpc.CallOption) (*LintConfigResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(LintConfigResponse)
+	err := c.cc.Invoke(ctx, ConfigService_LintConfig_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -133,6 +146,8 @@ type ConfigService_WatchGatewayConfigClient = grpc.ServerStreamingClient[WatchGa
 type ConfigServiceServer interface {
 	// ValidateConfig gives all problems of a configuration. Nothing is stored.
 	ValidateConfig(context.Context, *ValidateConfigRequest) (*ValidateConfigResponse, error)
+	// LintConfig finds what is valid in a configuration and yet can't be meant. Nothing is stored. NOT_FOUND: no such generation.
+	LintConfig(context.Context, *LintConfigRequest) (*LintConfigResponse, error)
 	// PublishConfig makes a configuration the next generation. INVALID_ARGUMENT carries a ConfigProblems detail
 	// and leaves the generation in force; FAILED_PRECONDITION says that expected_generation is not the current one.
 	PublishConfig(context.Context, *PublishConfigRequest) (*PublishConfigResponse, error)
@@ -156,6 +171,9 @@ type UnimplementedConfigServiceServer struct{}
 
 func (UnimplementedConfigServiceServer) ValidateConfig(context.Context, *ValidateConfigRequest) (*ValidateConfigResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ValidateConfig not implemented")
+}
+func (UnimplementedConfigServiceServer) LintConfig(context.Context, *LintConfigRequest) (*LintConfigResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method LintConfig not implemented")
 }
 func (UnimplementedConfigServiceServer) PublishConfig(context.Context, *PublishConfigRequest) (*PublishConfigResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method PublishConfig not implemented")
@@ -207,6 +225,24 @@ func _ConfigService_ValidateConfig_Handler(srv interface{}, ctx context.Context,
 	}
 	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
 		return srv.(ConfigServiceServer).ValidateConfig(ctx, req.(*ValidateConfigRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _ConfigService_LintConfig_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(LintConfigRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ConfigServiceServer).LintConfig(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: ConfigService_LintConfig_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ConfigServiceServer).LintConfig(ctx, req.(*LintConfigRequest))
 	}
 	return interceptor(ctx, in, info, handler)
 }
@@ -304,6 +340,10 @@ var ConfigService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "ValidateConfig",
 			Handler:    _ConfigService_ValidateConfig_Handler,
+		},
+		{
+			MethodName: "LintConfig",
+			Handler:    _ConfigService_LintConfig_Handler,
 		},
 		{
 			MethodName: "PublishConfig",

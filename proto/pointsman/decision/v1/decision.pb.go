@@ -211,6 +211,63 @@ func (CacheScope) EnumDescriptor() ([]byte, []int) {
 	return file_pointsman_decision_v1_decision_proto_rawDescGZIP(), []int{2}
 }
 
+// SchemaSource says where a session's schema comes from.
+type SchemaSource int32
+
+const (
+	// Never sent.
+	SchemaSource_SCHEMA_SOURCE_UNSPECIFIED SchemaSource = 0
+	// The session named it.
+	SchemaSource_SCHEMA_SOURCE_SESSION SchemaSource = 1
+	// The user's default_schema.
+	SchemaSource_SCHEMA_SOURCE_USER SchemaSource = 2
+	// The setting default_schema.
+	SchemaSource_SCHEMA_SOURCE_SETTING SchemaSource = 3
+)
+
+// Enum value maps for SchemaSource.
+var (
+	SchemaSource_name = map[int32]string{
+		0: "SCHEMA_SOURCE_UNSPECIFIED",
+		1: "SCHEMA_SOURCE_SESSION",
+		2: "SCHEMA_SOURCE_USER",
+		3: "SCHEMA_SOURCE_SETTING",
+	}
+	SchemaSource_value = map[string]int32{
+		"SCHEMA_SOURCE_UNSPECIFIED": 0,
+		"SCHEMA_SOURCE_SESSION":     1,
+		"SCHEMA_SOURCE_USER":        2,
+		"SCHEMA_SOURCE_SETTING":     3,
+	}
+)
+
+func (x SchemaSource) Enum() *SchemaSource {
+	p := new(SchemaSource)
+	*p = x
+	return p
+}
+
+func (x SchemaSource) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (SchemaSource) Descriptor() protoreflect.EnumDescriptor {
+	return file_pointsman_decision_v1_decision_proto_enumTypes[3].Descriptor()
+}
+
+func (SchemaSource) Type() protoreflect.EnumType {
+	return &file_pointsman_decision_v1_decision_proto_enumTypes[3]
+}
+
+func (x SchemaSource) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use SchemaSource.Descriptor instead.
+func (SchemaSource) EnumDescriptor() ([]byte, []int) {
+	return file_pointsman_decision_v1_decision_proto_rawDescGZIP(), []int{3}
+}
+
 // Session is what is known of the client's session.
 type Session struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1102,6 +1159,1123 @@ func (x *BatchRouteStatementsResponse) GetResponses() []*RouteStatementResponse 
 	return nil
 }
 
+// ExplainStatementResponse is the whole way of one statement. Texts that may be long are cut; what is left out is
+// counted, as in "...[120 bytes] WHERE a = 1 [3000 bytes]...". Bytes that are not UTF-8 are shown as U+FFFD.
+type ExplainStatementResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// What RouteStatement answers.
+	Answer *RouteStatementResponse `protobuf:"bytes,1,opt,name=answer,proto3" json:"answer,omitempty"`
+	// Where the statement goes and why, in one sentence.
+	Summary string `protobuf:"bytes,2,opt,name=summary,proto3" json:"summary,omitempty"`
+	// The session as the rules see it.
+	Session *ExplainedSession `protobuf:"bytes,3,opt,name=session,proto3" json:"session,omitempty"`
+	// The walk through the rules. Absent for users with fast_forward.
+	Walk *ExplainedWalk `protobuf:"bytes,4,opt,name=walk,proto3" json:"walk,omitempty"`
+	// Rules that no statement can match, by rule_id, at most 1,000: those that are not active, and while query_digests is
+	// off those that look at a digest.
+	NotLoadedRules []uint32 `protobuf:"varint,5,rep,packed,name=not_loaded_rules,json=notLoadedRules,proto3" json:"not_loaded_rules,omitempty"`
+	// The look into the fast routes.
+	FastRoute *ExplainedFastRoute `protobuf:"bytes,6,opt,name=fast_route,json=fastRoute,proto3" json:"fast_route,omitempty"`
+	// The statement's first comment and its annotations.
+	Comment *ExplainedComment `protobuf:"bytes,7,opt,name=comment,proto3" json:"comment,omitempty"`
+	// What gave a destination, in order; the last one counts. The first one is the user's default_hostgroup.
+	Destinations []*DestinationStep `protobuf:"bytes,8,rep,name=destinations,proto3" json:"destinations,omitempty"`
+	// The mirrored copy's way; set like answer.mirror.
+	Mirror *ExplainedMirror `protobuf:"bytes,9,opt,name=mirror,proto3" json:"mirror,omitempty"`
+	// Why answer.cache_scope is not wider. Empty for CACHE_SCOPE_DIGEST.
+	CacheScopeReasons []string `protobuf:"bytes,10,rep,name=cache_scope_reasons,json=cacheScopeReasons,proto3" json:"cache_scope_reasons,omitempty"`
+	unknownFields     protoimpl.UnknownFields
+	sizeCache         protoimpl.SizeCache
+}
+
+func (x *ExplainStatementResponse) Reset() {
+	*x = ExplainStatementResponse{}
+	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ExplainStatementResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ExplainStatementResponse) ProtoMessage() {}
+
+func (x *ExplainStatementResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ExplainStatementResponse.ProtoReflect.Descriptor instead.
+func (*ExplainStatementResponse) Descriptor() ([]byte, []int) {
+	return file_pointsman_decision_v1_decision_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *ExplainStatementResponse) GetAnswer() *RouteStatementResponse {
+	if x != nil {
+		return x.Answer
+	}
+	return nil
+}
+
+func (x *ExplainStatementResponse) GetSummary() string {
+	if x != nil {
+		return x.Summary
+	}
+	return ""
+}
+
+func (x *ExplainStatementResponse) GetSession() *ExplainedSession {
+	if x != nil {
+		return x.Session
+	}
+	return nil
+}
+
+func (x *ExplainStatementResponse) GetWalk() *ExplainedWalk {
+	if x != nil {
+		return x.Walk
+	}
+	return nil
+}
+
+func (x *ExplainStatementResponse) GetNotLoadedRules() []uint32 {
+	if x != nil {
+		return x.NotLoadedRules
+	}
+	return nil
+}
+
+func (x *ExplainStatementResponse) GetFastRoute() *ExplainedFastRoute {
+	if x != nil {
+		return x.FastRoute
+	}
+	return nil
+}
+
+func (x *ExplainStatementResponse) GetComment() *ExplainedComment {
+	if x != nil {
+		return x.Comment
+	}
+	return nil
+}
+
+func (x *ExplainStatementResponse) GetDestinations() []*DestinationStep {
+	if x != nil {
+		return x.Destinations
+	}
+	return nil
+}
+
+func (x *ExplainStatementResponse) GetMirror() *ExplainedMirror {
+	if x != nil {
+		return x.Mirror
+	}
+	return nil
+}
+
+func (x *ExplainStatementResponse) GetCacheScopeReasons() []string {
+	if x != nil {
+		return x.CacheScopeReasons
+	}
+	return nil
+}
+
+// ExplainedSession is the session as the rules see it.
+type ExplainedSession struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The MySQL user.
+	Username string `protobuf:"bytes,1,opt,name=username,proto3" json:"username,omitempty"`
+	// The schema that schemaname columns are compared with.
+	Schemaname string `protobuf:"bytes,2,opt,name=schemaname,proto3" json:"schemaname,omitempty"`
+	// Where the schema comes from.
+	SchemaSource SchemaSource `protobuf:"varint,3,opt,name=schema_source,json=schemaSource,proto3,enum=pointsman.decision.v1.SchemaSource" json:"schema_source,omitempty"`
+	// The client's address. Empty: unknown, and client_addr predicates pass.
+	ClientAddr string `protobuf:"bytes,4,opt,name=client_addr,json=clientAddr,proto3" json:"client_addr,omitempty"`
+	// The local address. Empty: unknown, and proxy_addr predicates pass.
+	ProxyAddr string `protobuf:"bytes,5,opt,name=proxy_addr,json=proxyAddr,proto3" json:"proxy_addr,omitempty"`
+	// The local port.
+	ProxyPort uint32 `protobuf:"varint,6,opt,name=proxy_port,json=proxyPort,proto3" json:"proxy_port,omitempty"`
+	// The flag that the walk starts from.
+	FlagIn int32 `protobuf:"varint,7,opt,name=flag_in,json=flagIn,proto3" json:"flag_in,omitempty"`
+	// The user's default_hostgroup.
+	DefaultHostgroup int32 `protobuf:"varint,8,opt,name=default_hostgroup,json=defaultHostgroup,proto3" json:"default_hostgroup,omitempty"`
+	// The user's fast_forward: there are no digest, rules, fast routes and annotations then.
+	FastForward   bool `protobuf:"varint,9,opt,name=fast_forward,json=fastForward,proto3" json:"fast_forward,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ExplainedSession) Reset() {
+	*x = ExplainedSession{}
+	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ExplainedSession) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ExplainedSession) ProtoMessage() {}
+
+func (x *ExplainedSession) ProtoReflect() protoreflect.Message {
+	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ExplainedSession.ProtoReflect.Descriptor instead.
+func (*ExplainedSession) Descriptor() ([]byte, []int) {
+	return file_pointsman_decision_v1_decision_proto_rawDescGZIP(), []int{8}
+}
+
+func (x *ExplainedSession) GetUsername() string {
+	if x != nil {
+		return x.Username
+	}
+	return ""
+}
+
+func (x *ExplainedSession) GetSchemaname() string {
+	if x != nil {
+		return x.Schemaname
+	}
+	return ""
+}
+
+func (x *ExplainedSession) GetSchemaSource() SchemaSource {
+	if x != nil {
+		return x.SchemaSource
+	}
+	return SchemaSource_SCHEMA_SOURCE_UNSPECIFIED
+}
+
+func (x *ExplainedSession) GetClientAddr() string {
+	if x != nil {
+		return x.ClientAddr
+	}
+	return ""
+}
+
+func (x *ExplainedSession) GetProxyAddr() string {
+	if x != nil {
+		return x.ProxyAddr
+	}
+	return ""
+}
+
+func (x *ExplainedSession) GetProxyPort() uint32 {
+	if x != nil {
+		return x.ProxyPort
+	}
+	return 0
+}
+
+func (x *ExplainedSession) GetFlagIn() int32 {
+	if x != nil {
+		return x.FlagIn
+	}
+	return 0
+}
+
+func (x *ExplainedSession) GetDefaultHostgroup() int32 {
+	if x != nil {
+		return x.DefaultHostgroup
+	}
+	return 0
+}
+
+func (x *ExplainedSession) GetFastForward() bool {
+	if x != nil {
+		return x.FastForward
+	}
+	return false
+}
+
+// ExplainedWalk is a walk through the rules.
+type ExplainedWalk struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The rules looked at, in order.
+	Steps []*RuleStep `protobuf:"bytes,1,rep,name=steps,proto3" json:"steps,omitempty"`
+	// Looks at rules that did not match and are in no step, because there are 11,000 steps of those.
+	DroppedMisses uint32 `protobuf:"varint,2,opt,name=dropped_misses,json=droppedMisses,proto3" json:"dropped_misses,omitempty"`
+	// Matches that are in no step, because there are more than 1,000.
+	DroppedMatches uint32 `protobuf:"varint,3,opt,name=dropped_matches,json=droppedMatches,proto3" json:"dropped_matches,omitempty"`
+	// The flag at the end.
+	FinalFlag int32 `protobuf:"varint,4,opt,name=final_flag,json=finalFlag,proto3" json:"final_flag,omitempty"`
+	// The rules behind the one that ended the walk, which were not looked at, by rule_id, at most 1,000.
+	UnreachedRules []uint32 `protobuf:"varint,5,rep,packed,name=unreached_rules,json=unreachedRules,proto3" json:"unreached_rules,omitempty"`
+	// How many there are.
+	UnreachedCount uint32 `protobuf:"varint,6,opt,name=unreached_count,json=unreachedCount,proto3" json:"unreached_count,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
+}
+
+func (x *ExplainedWalk) Reset() {
+	*x = ExplainedWalk{}
+	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[9]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ExplainedWalk) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ExplainedWalk) ProtoMessage() {}
+
+func (x *ExplainedWalk) ProtoReflect() protoreflect.Message {
+	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[9]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ExplainedWalk.ProtoReflect.Descriptor instead.
+func (*ExplainedWalk) Descriptor() ([]byte, []int) {
+	return file_pointsman_decision_v1_decision_proto_rawDescGZIP(), []int{9}
+}
+
+func (x *ExplainedWalk) GetSteps() []*RuleStep {
+	if x != nil {
+		return x.Steps
+	}
+	return nil
+}
+
+func (x *ExplainedWalk) GetDroppedMisses() uint32 {
+	if x != nil {
+		return x.DroppedMisses
+	}
+	return 0
+}
+
+func (x *ExplainedWalk) GetDroppedMatches() uint32 {
+	if x != nil {
+		return x.DroppedMatches
+	}
+	return 0
+}
+
+func (x *ExplainedWalk) GetFinalFlag() int32 {
+	if x != nil {
+		return x.FinalFlag
+	}
+	return 0
+}
+
+func (x *ExplainedWalk) GetUnreachedRules() []uint32 {
+	if x != nil {
+		return x.UnreachedRules
+	}
+	return nil
+}
+
+func (x *ExplainedWalk) GetUnreachedCount() uint32 {
+	if x != nil {
+		return x.UnreachedCount
+	}
+	return 0
+}
+
+// RuleStep is a rule that was looked at, or neighbouring ones that failed alike: those that wait for the same flag. Behind
+// 1,000 steps of rules that don't match these come in brief: without wanted and got, neighbours that failed on the same
+// column as one step.
+type RuleStep struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The rule, or the first one of several.
+	RuleId uint32 `protobuf:"varint,1,opt,name=rule_id,json=ruleId,proto3" json:"rule_id,omitempty"`
+	// The last one of several, else rule_id.
+	LastRuleId uint32 `protobuf:"varint,2,opt,name=last_rule_id,json=lastRuleId,proto3" json:"last_rule_id,omitempty"`
+	// How many rules the step stands for.
+	Rules uint32 `protobuf:"varint,3,opt,name=rules,proto3" json:"rules,omitempty"`
+	// The rule's comment.
+	Comment string `protobuf:"bytes,4,opt,name=comment,proto3" json:"comment,omitempty"`
+	// The walk's flag when the rule was looked at.
+	Flag int32 `protobuf:"varint,5,opt,name=flag,proto3" json:"flag,omitempty"`
+	// Whether the rule matches.
+	Matched bool `protobuf:"varint,6,opt,name=matched,proto3" json:"matched,omitempty"`
+	// If not, the first column that fails, e.g. "match_digest". Columns are looked at in the order flag_in, username,
+	// schemaname, client_addr, proxy_addr, proxy_port, digest, match_digest, match_pattern.
+	FailedColumn string `protobuf:"bytes,7,opt,name=failed_column,json=failedColumn,proto3" json:"failed_column,omitempty"`
+	// The column's value. Empty in brief steps.
+	Wanted string `protobuf:"bytes,8,opt,name=wanted,proto3" json:"wanted,omitempty"`
+	// The statement's or session's value that it was compared with. Empty in brief steps.
+	Got string `protobuf:"bytes,9,opt,name=got,proto3" json:"got,omitempty"`
+	// What to know besides the two values, e.g. that the expression takes too many steps.
+	Why string `protobuf:"bytes,10,opt,name=why,proto3" json:"why,omitempty"`
+	// Of a rule that matches: the columns that it has.
+	Conditions []*RuleCondition `protobuf:"bytes,11,rep,name=conditions,proto3" json:"conditions,omitempty"`
+	// Of a rule that matches: what it set.
+	Set []*ExplainedSetting `protobuf:"bytes,12,rep,name=set,proto3" json:"set,omitempty"`
+	// The flag that the rule set. Absent: none.
+	FlagOut *int32 `protobuf:"varint,13,opt,name=flag_out,json=flagOut,proto3,oneof" json:"flag_out,omitempty"`
+	// Whether the flag was drawn by weight among several.
+	FlagDrawn bool `protobuf:"varint,14,opt,name=flag_drawn,json=flagDrawn,proto3" json:"flag_drawn,omitempty"`
+	// Whether the walk began again at the first rule with that flag.
+	Restarted bool `protobuf:"varint,15,opt,name=restarted,proto3" json:"restarted,omitempty"`
+	// Whether the walk ended here, because of apply.
+	Stopped bool `protobuf:"varint,16,opt,name=stopped,proto3" json:"stopped,omitempty"`
+	// What became of the rule's replace_pattern. Absent: it has none.
+	Rewrite       *ExplainedRewrite `protobuf:"bytes,17,opt,name=rewrite,proto3" json:"rewrite,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RuleStep) Reset() {
+	*x = RuleStep{}
+	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[10]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RuleStep) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RuleStep) ProtoMessage() {}
+
+func (x *RuleStep) ProtoReflect() protoreflect.Message {
+	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[10]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RuleStep.ProtoReflect.Descriptor instead.
+func (*RuleStep) Descriptor() ([]byte, []int) {
+	return file_pointsman_decision_v1_decision_proto_rawDescGZIP(), []int{10}
+}
+
+func (x *RuleStep) GetRuleId() uint32 {
+	if x != nil {
+		return x.RuleId
+	}
+	return 0
+}
+
+func (x *RuleStep) GetLastRuleId() uint32 {
+	if x != nil {
+		return x.LastRuleId
+	}
+	return 0
+}
+
+func (x *RuleStep) GetRules() uint32 {
+	if x != nil {
+		return x.Rules
+	}
+	return 0
+}
+
+func (x *RuleStep) GetComment() string {
+	if x != nil {
+		return x.Comment
+	}
+	return ""
+}
+
+func (x *RuleStep) GetFlag() int32 {
+	if x != nil {
+		return x.Flag
+	}
+	return 0
+}
+
+func (x *RuleStep) GetMatched() bool {
+	if x != nil {
+		return x.Matched
+	}
+	return false
+}
+
+func (x *RuleStep) GetFailedColumn() string {
+	if x != nil {
+		return x.FailedColumn
+	}
+	return ""
+}
+
+func (x *RuleStep) GetWanted() string {
+	if x != nil {
+		return x.Wanted
+	}
+	return ""
+}
+
+func (x *RuleStep) GetGot() string {
+	if x != nil {
+		return x.Got
+	}
+	return ""
+}
+
+func (x *RuleStep) GetWhy() string {
+	if x != nil {
+		return x.Why
+	}
+	return ""
+}
+
+func (x *RuleStep) GetConditions() []*RuleCondition {
+	if x != nil {
+		return x.Conditions
+	}
+	return nil
+}
+
+func (x *RuleStep) GetSet() []*ExplainedSetting {
+	if x != nil {
+		return x.Set
+	}
+	return nil
+}
+
+func (x *RuleStep) GetFlagOut() int32 {
+	if x != nil && x.FlagOut != nil {
+		return *x.FlagOut
+	}
+	return 0
+}
+
+func (x *RuleStep) GetFlagDrawn() bool {
+	if x != nil {
+		return x.FlagDrawn
+	}
+	return false
+}
+
+func (x *RuleStep) GetRestarted() bool {
+	if x != nil {
+		return x.Restarted
+	}
+	return false
+}
+
+func (x *RuleStep) GetStopped() bool {
+	if x != nil {
+		return x.Stopped
+	}
+	return false
+}
+
+func (x *RuleStep) GetRewrite() *ExplainedRewrite {
+	if x != nil {
+		return x.Rewrite
+	}
+	return nil
+}
+
+// RuleCondition is a column of a rule that was compared.
+type RuleCondition struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The column, e.g. "username".
+	Column string `protobuf:"bytes,1,opt,name=column,proto3" json:"column,omitempty"`
+	// Its value.
+	Wanted        string `protobuf:"bytes,2,opt,name=wanted,proto3" json:"wanted,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RuleCondition) Reset() {
+	*x = RuleCondition{}
+	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[11]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RuleCondition) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RuleCondition) ProtoMessage() {}
+
+func (x *RuleCondition) ProtoReflect() protoreflect.Message {
+	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[11]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RuleCondition.ProtoReflect.Descriptor instead.
+func (*RuleCondition) Descriptor() ([]byte, []int) {
+	return file_pointsman_decision_v1_decision_proto_rawDescGZIP(), []int{11}
+}
+
+func (x *RuleCondition) GetColumn() string {
+	if x != nil {
+		return x.Column
+	}
+	return ""
+}
+
+func (x *RuleCondition) GetWanted() string {
+	if x != nil {
+		return x.Wanted
+	}
+	return ""
+}
+
+// ExplainedSetting is one thing that a rule or an annotation set.
+type ExplainedSetting struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The rule's column, e.g. "timeout"; max_lag_ms, min_gtid and create_new_conn come from annotations only.
+	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	// Its value.
+	Value string `protobuf:"bytes,2,opt,name=value,proto3" json:"value,omitempty"`
+	// What set it anew or made it count for nothing, e.g. "rule 7", "an annotation", "a fast route". Empty: it counts.
+	OverriddenBy  string `protobuf:"bytes,3,opt,name=overridden_by,json=overriddenBy,proto3" json:"overridden_by,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ExplainedSetting) Reset() {
+	*x = ExplainedSetting{}
+	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[12]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ExplainedSetting) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ExplainedSetting) ProtoMessage() {}
+
+func (x *ExplainedSetting) ProtoReflect() protoreflect.Message {
+	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[12]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ExplainedSetting.ProtoReflect.Descriptor instead.
+func (*ExplainedSetting) Descriptor() ([]byte, []int) {
+	return file_pointsman_decision_v1_decision_proto_rawDescGZIP(), []int{12}
+}
+
+func (x *ExplainedSetting) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *ExplainedSetting) GetValue() string {
+	if x != nil {
+		return x.Value
+	}
+	return ""
+}
+
+func (x *ExplainedSetting) GetOverriddenBy() string {
+	if x != nil {
+		return x.OverriddenBy
+	}
+	return ""
+}
+
+// ExplainedRewrite is what a replace_pattern did.
+type ExplainedRewrite struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The replace_pattern.
+	ReplacePattern string `protobuf:"bytes,1,opt,name=replace_pattern,json=replacePattern,proto3" json:"replace_pattern,omitempty"`
+	// The text before, around the first change. Empty when it was not changed.
+	Before string `protobuf:"bytes,2,opt,name=before,proto3" json:"before,omitempty"`
+	// The text after.
+	After string `protobuf:"bytes,3,opt,name=after,proto3" json:"after,omitempty"`
+	// Why it was not changed.
+	Why           string `protobuf:"bytes,4,opt,name=why,proto3" json:"why,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ExplainedRewrite) Reset() {
+	*x = ExplainedRewrite{}
+	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[13]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ExplainedRewrite) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ExplainedRewrite) ProtoMessage() {}
+
+func (x *ExplainedRewrite) ProtoReflect() protoreflect.Message {
+	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[13]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ExplainedRewrite.ProtoReflect.Descriptor instead.
+func (*ExplainedRewrite) Descriptor() ([]byte, []int) {
+	return file_pointsman_decision_v1_decision_proto_rawDescGZIP(), []int{13}
+}
+
+func (x *ExplainedRewrite) GetReplacePattern() string {
+	if x != nil {
+		return x.ReplacePattern
+	}
+	return ""
+}
+
+func (x *ExplainedRewrite) GetBefore() string {
+	if x != nil {
+		return x.Before
+	}
+	return ""
+}
+
+func (x *ExplainedRewrite) GetAfter() string {
+	if x != nil {
+		return x.After
+	}
+	return ""
+}
+
+func (x *ExplainedRewrite) GetWhy() string {
+	if x != nil {
+		return x.Why
+	}
+	return ""
+}
+
+// ExplainedFastRoute is the look into the fast routes.
+type ExplainedFastRoute struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Why none was looked up. Empty: keys were tried.
+	Skipped string `protobuf:"bytes,1,opt,name=skipped,proto3" json:"skipped,omitempty"`
+	// The keys tried, in order. Only the last one can be found.
+	Keys          []*FastRouteKey `protobuf:"bytes,2,rep,name=keys,proto3" json:"keys,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ExplainedFastRoute) Reset() {
+	*x = ExplainedFastRoute{}
+	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[14]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ExplainedFastRoute) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ExplainedFastRoute) ProtoMessage() {}
+
+func (x *ExplainedFastRoute) ProtoReflect() protoreflect.Message {
+	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[14]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ExplainedFastRoute.ProtoReflect.Descriptor instead.
+func (*ExplainedFastRoute) Descriptor() ([]byte, []int) {
+	return file_pointsman_decision_v1_decision_proto_rawDescGZIP(), []int{14}
+}
+
+func (x *ExplainedFastRoute) GetSkipped() string {
+	if x != nil {
+		return x.Skipped
+	}
+	return ""
+}
+
+func (x *ExplainedFastRoute) GetKeys() []*FastRouteKey {
+	if x != nil {
+		return x.Keys
+	}
+	return nil
+}
+
+// FastRouteKey is a key that was tried.
+type FastRouteKey struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The username of the row; empty: the row for any user.
+	Username string `protobuf:"bytes,1,opt,name=username,proto3" json:"username,omitempty"`
+	// The schema.
+	Schemaname string `protobuf:"bytes,2,opt,name=schemaname,proto3" json:"schemaname,omitempty"`
+	// The flag at the end of the walk.
+	FlagIn int32 `protobuf:"varint,3,opt,name=flag_in,json=flagIn,proto3" json:"flag_in,omitempty"`
+	// Whether there is such a row.
+	Found bool `protobuf:"varint,4,opt,name=found,proto3" json:"found,omitempty"`
+	// The row's destination. Absent when there is no row.
+	DestinationHostgroup *int32 `protobuf:"varint,5,opt,name=destination_hostgroup,json=destinationHostgroup,proto3,oneof" json:"destination_hostgroup,omitempty"`
+	unknownFields        protoimpl.UnknownFields
+	sizeCache            protoimpl.SizeCache
+}
+
+func (x *FastRouteKey) Reset() {
+	*x = FastRouteKey{}
+	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[15]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *FastRouteKey) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*FastRouteKey) ProtoMessage() {}
+
+func (x *FastRouteKey) ProtoReflect() protoreflect.Message {
+	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[15]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use FastRouteKey.ProtoReflect.Descriptor instead.
+func (*FastRouteKey) Descriptor() ([]byte, []int) {
+	return file_pointsman_decision_v1_decision_proto_rawDescGZIP(), []int{15}
+}
+
+func (x *FastRouteKey) GetUsername() string {
+	if x != nil {
+		return x.Username
+	}
+	return ""
+}
+
+func (x *FastRouteKey) GetSchemaname() string {
+	if x != nil {
+		return x.Schemaname
+	}
+	return ""
+}
+
+func (x *FastRouteKey) GetFlagIn() int32 {
+	if x != nil {
+		return x.FlagIn
+	}
+	return 0
+}
+
+func (x *FastRouteKey) GetFound() bool {
+	if x != nil {
+		return x.Found
+	}
+	return false
+}
+
+func (x *FastRouteKey) GetDestinationHostgroup() int32 {
+	if x != nil && x.DestinationHostgroup != nil {
+		return *x.DestinationHostgroup
+	}
+	return 0
+}
+
+// ExplainedComment is a statement's first comment.
+type ExplainedComment struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Its body. Absent: there is no comment, or statements are not digested.
+	Text *string `protobuf:"bytes,1,opt,name=text,proto3,oneof" json:"text,omitempty"`
+	// Why it was not read for annotations. Empty: it was.
+	Skipped string `protobuf:"bytes,2,opt,name=skipped,proto3" json:"skipped,omitempty"`
+	// Its pieces.
+	Annotations   []*ExplainedAnnotation `protobuf:"bytes,3,rep,name=annotations,proto3" json:"annotations,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ExplainedComment) Reset() {
+	*x = ExplainedComment{}
+	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[16]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ExplainedComment) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ExplainedComment) ProtoMessage() {}
+
+func (x *ExplainedComment) ProtoReflect() protoreflect.Message {
+	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[16]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ExplainedComment.ProtoReflect.Descriptor instead.
+func (*ExplainedComment) Descriptor() ([]byte, []int) {
+	return file_pointsman_decision_v1_decision_proto_rawDescGZIP(), []int{16}
+}
+
+func (x *ExplainedComment) GetText() string {
+	if x != nil && x.Text != nil {
+		return *x.Text
+	}
+	return ""
+}
+
+func (x *ExplainedComment) GetSkipped() string {
+	if x != nil {
+		return x.Skipped
+	}
+	return ""
+}
+
+func (x *ExplainedComment) GetAnnotations() []*ExplainedAnnotation {
+	if x != nil {
+		return x.Annotations
+	}
+	return nil
+}
+
+// ExplainedAnnotation is one piece of a comment.
+type ExplainedAnnotation struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// What stands before the "=".
+	Key string `protobuf:"bytes,1,opt,name=key,proto3" json:"key,omitempty"`
+	// What stands behind it.
+	Value string `protobuf:"bytes,2,opt,name=value,proto3" json:"value,omitempty"`
+	// What it set. Absent: it was passed over.
+	Set *ExplainedSetting `protobuf:"bytes,3,opt,name=set,proto3" json:"set,omitempty"`
+	// Why it was passed over.
+	Why           string `protobuf:"bytes,4,opt,name=why,proto3" json:"why,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ExplainedAnnotation) Reset() {
+	*x = ExplainedAnnotation{}
+	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[17]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ExplainedAnnotation) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ExplainedAnnotation) ProtoMessage() {}
+
+func (x *ExplainedAnnotation) ProtoReflect() protoreflect.Message {
+	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[17]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ExplainedAnnotation.ProtoReflect.Descriptor instead.
+func (*ExplainedAnnotation) Descriptor() ([]byte, []int) {
+	return file_pointsman_decision_v1_decision_proto_rawDescGZIP(), []int{17}
+}
+
+func (x *ExplainedAnnotation) GetKey() string {
+	if x != nil {
+		return x.Key
+	}
+	return ""
+}
+
+func (x *ExplainedAnnotation) GetValue() string {
+	if x != nil {
+		return x.Value
+	}
+	return ""
+}
+
+func (x *ExplainedAnnotation) GetSet() *ExplainedSetting {
+	if x != nil {
+		return x.Set
+	}
+	return nil
+}
+
+func (x *ExplainedAnnotation) GetWhy() string {
+	if x != nil {
+		return x.Why
+	}
+	return ""
+}
+
+// DestinationStep is one thing that gave a destination.
+type DestinationStep struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// What it was.
+	By Reason `protobuf:"varint,1,opt,name=by,proto3,enum=pointsman.decision.v1.Reason" json:"by,omitempty"`
+	// The rule, when it was one.
+	RuleId uint32 `protobuf:"varint,2,opt,name=rule_id,json=ruleId,proto3" json:"rule_id,omitempty"`
+	// The hostgroup. Absent: the statement, or the mirrored copy, is answered with a message.
+	Hostgroup     *int32 `protobuf:"varint,3,opt,name=hostgroup,proto3,oneof" json:"hostgroup,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DestinationStep) Reset() {
+	*x = DestinationStep{}
+	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[18]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DestinationStep) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DestinationStep) ProtoMessage() {}
+
+func (x *DestinationStep) ProtoReflect() protoreflect.Message {
+	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[18]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DestinationStep.ProtoReflect.Descriptor instead.
+func (*DestinationStep) Descriptor() ([]byte, []int) {
+	return file_pointsman_decision_v1_decision_proto_rawDescGZIP(), []int{18}
+}
+
+func (x *DestinationStep) GetBy() Reason {
+	if x != nil {
+		return x.By
+	}
+	return Reason_REASON_UNSPECIFIED
+}
+
+func (x *DestinationStep) GetRuleId() uint32 {
+	if x != nil {
+		return x.RuleId
+	}
+	return 0
+}
+
+func (x *DestinationStep) GetHostgroup() int32 {
+	if x != nil && x.Hostgroup != nil {
+		return *x.Hostgroup
+	}
+	return 0
+}
+
+// ExplainedMirror is the mirrored copy's way. The copy has no addresses, port 0 and no annotations, and takes no fast
+// route.
+type ExplainedMirror struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Its walk. Absent without a mirror_flag_out. Of what rules set there, only destinations and messages count.
+	Walk *ExplainedWalk `protobuf:"bytes,1,opt,name=walk,proto3" json:"walk,omitempty"`
+	// What gave a destination, in order; the last one counts.
+	Destinations  []*DestinationStep `protobuf:"bytes,2,rep,name=destinations,proto3" json:"destinations,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ExplainedMirror) Reset() {
+	*x = ExplainedMirror{}
+	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[19]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ExplainedMirror) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ExplainedMirror) ProtoMessage() {}
+
+func (x *ExplainedMirror) ProtoReflect() protoreflect.Message {
+	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[19]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ExplainedMirror.ProtoReflect.Descriptor instead.
+func (*ExplainedMirror) Descriptor() ([]byte, []int) {
+	return file_pointsman_decision_v1_decision_proto_rawDescGZIP(), []int{19}
+}
+
+func (x *ExplainedMirror) GetWalk() *ExplainedWalk {
+	if x != nil {
+		return x.Walk
+	}
+	return nil
+}
+
+func (x *ExplainedMirror) GetDestinations() []*DestinationStep {
+	if x != nil {
+		return x.Destinations
+	}
+	return nil
+}
+
 // Candidate is one server as the caller sees it.
 type Candidate struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1129,7 +2303,7 @@ type Candidate struct {
 
 func (x *Candidate) Reset() {
 	*x = Candidate{}
-	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[7]
+	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1141,7 +2315,7 @@ func (x *Candidate) String() string {
 func (*Candidate) ProtoMessage() {}
 
 func (x *Candidate) ProtoReflect() protoreflect.Message {
-	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[7]
+	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1154,7 +2328,7 @@ func (x *Candidate) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Candidate.ProtoReflect.Descriptor instead.
 func (*Candidate) Descriptor() ([]byte, []int) {
-	return file_pointsman_decision_v1_decision_proto_rawDescGZIP(), []int{7}
+	return file_pointsman_decision_v1_decision_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *Candidate) GetIndex() int32 {
@@ -1231,7 +2405,7 @@ type CandidateList struct {
 
 func (x *CandidateList) Reset() {
 	*x = CandidateList{}
-	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[8]
+	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1243,7 +2417,7 @@ func (x *CandidateList) String() string {
 func (*CandidateList) ProtoMessage() {}
 
 func (x *CandidateList) ProtoReflect() protoreflect.Message {
-	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[8]
+	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1256,7 +2430,7 @@ func (x *CandidateList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CandidateList.ProtoReflect.Descriptor instead.
 func (*CandidateList) Descriptor() ([]byte, []int) {
-	return file_pointsman_decision_v1_decision_proto_rawDescGZIP(), []int{8}
+	return file_pointsman_decision_v1_decision_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *CandidateList) GetCandidates() []*Candidate {
@@ -1292,7 +2466,7 @@ type SelectServerRequest struct {
 
 func (x *SelectServerRequest) Reset() {
 	*x = SelectServerRequest{}
-	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[9]
+	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1304,7 +2478,7 @@ func (x *SelectServerRequest) String() string {
 func (*SelectServerRequest) ProtoMessage() {}
 
 func (x *SelectServerRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[9]
+	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1317,7 +2491,7 @@ func (x *SelectServerRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SelectServerRequest.ProtoReflect.Descriptor instead.
 func (*SelectServerRequest) Descriptor() ([]byte, []int) {
-	return file_pointsman_decision_v1_decision_proto_rawDescGZIP(), []int{9}
+	return file_pointsman_decision_v1_decision_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *SelectServerRequest) GetTarget() isSelectServerRequest_Target {
@@ -1417,7 +2591,7 @@ type Server struct {
 
 func (x *Server) Reset() {
 	*x = Server{}
-	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[10]
+	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1429,7 +2603,7 @@ func (x *Server) String() string {
 func (*Server) ProtoMessage() {}
 
 func (x *Server) ProtoReflect() protoreflect.Message {
-	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[10]
+	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1442,7 +2616,7 @@ func (x *Server) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Server.ProtoReflect.Descriptor instead.
 func (*Server) Descriptor() ([]byte, []int) {
-	return file_pointsman_decision_v1_decision_proto_rawDescGZIP(), []int{10}
+	return file_pointsman_decision_v1_decision_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *Server) GetHostgroupId() int32 {
@@ -1493,7 +2667,7 @@ type Rejection struct {
 
 func (x *Rejection) Reset() {
 	*x = Rejection{}
-	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[11]
+	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1505,7 +2679,7 @@ func (x *Rejection) String() string {
 func (*Rejection) ProtoMessage() {}
 
 func (x *Rejection) ProtoReflect() protoreflect.Message {
-	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[11]
+	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1518,7 +2692,7 @@ func (x *Rejection) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Rejection.ProtoReflect.Descriptor instead.
 func (*Rejection) Descriptor() ([]byte, []int) {
-	return file_pointsman_decision_v1_decision_proto_rawDescGZIP(), []int{11}
+	return file_pointsman_decision_v1_decision_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *Rejection) GetServer() string {
@@ -1554,7 +2728,7 @@ type SelectServerResponse struct {
 
 func (x *SelectServerResponse) Reset() {
 	*x = SelectServerResponse{}
-	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[12]
+	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1566,7 +2740,7 @@ func (x *SelectServerResponse) String() string {
 func (*SelectServerResponse) ProtoMessage() {}
 
 func (x *SelectServerResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[12]
+	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1579,7 +2753,7 @@ func (x *SelectServerResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SelectServerResponse.ProtoReflect.Descriptor instead.
 func (*SelectServerResponse) Descriptor() ([]byte, []int) {
-	return file_pointsman_decision_v1_decision_proto_rawDescGZIP(), []int{12}
+	return file_pointsman_decision_v1_decision_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *SelectServerResponse) GetGeneration() uint64 {
@@ -1626,7 +2800,7 @@ type WatchGenerationRequest struct {
 
 func (x *WatchGenerationRequest) Reset() {
 	*x = WatchGenerationRequest{}
-	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[13]
+	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1638,7 +2812,7 @@ func (x *WatchGenerationRequest) String() string {
 func (*WatchGenerationRequest) ProtoMessage() {}
 
 func (x *WatchGenerationRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[13]
+	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1651,7 +2825,7 @@ func (x *WatchGenerationRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchGenerationRequest.ProtoReflect.Descriptor instead.
 func (*WatchGenerationRequest) Descriptor() ([]byte, []int) {
-	return file_pointsman_decision_v1_decision_proto_rawDescGZIP(), []int{13}
+	return file_pointsman_decision_v1_decision_proto_rawDescGZIP(), []int{26}
 }
 
 // WatchGenerationResponse names the generation in force.
@@ -1667,7 +2841,7 @@ type WatchGenerationResponse struct {
 
 func (x *WatchGenerationResponse) Reset() {
 	*x = WatchGenerationResponse{}
-	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[14]
+	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1679,7 +2853,7 @@ func (x *WatchGenerationResponse) String() string {
 func (*WatchGenerationResponse) ProtoMessage() {}
 
 func (x *WatchGenerationResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[14]
+	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1692,7 +2866,7 @@ func (x *WatchGenerationResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchGenerationResponse.ProtoReflect.Descriptor instead.
 func (*WatchGenerationResponse) Descriptor() ([]byte, []int) {
-	return file_pointsman_decision_v1_decision_proto_rawDescGZIP(), []int{14}
+	return file_pointsman_decision_v1_decision_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *WatchGenerationResponse) GetGeneration() uint64 {
@@ -1844,7 +3018,110 @@ const file_pointsman_decision_v1_decision_proto_rawDesc = "" +
 	"\x1bBatchRouteStatementsRequest\x12H\n" +
 	"\brequests\x18\x01 \x03(\v2,.pointsman.decision.v1.RouteStatementRequestR\brequests\"k\n" +
 	"\x1cBatchRouteStatementsResponse\x12K\n" +
-	"\tresponses\x18\x01 \x03(\v2-.pointsman.decision.v1.RouteStatementResponseR\tresponses\"\xc0\x03\n" +
+	"\tresponses\x18\x01 \x03(\v2-.pointsman.decision.v1.RouteStatementResponseR\tresponses\"\xeb\x04\n" +
+	"\x18ExplainStatementResponse\x12E\n" +
+	"\x06answer\x18\x01 \x01(\v2-.pointsman.decision.v1.RouteStatementResponseR\x06answer\x12\x18\n" +
+	"\asummary\x18\x02 \x01(\tR\asummary\x12A\n" +
+	"\asession\x18\x03 \x01(\v2'.pointsman.decision.v1.ExplainedSessionR\asession\x128\n" +
+	"\x04walk\x18\x04 \x01(\v2$.pointsman.decision.v1.ExplainedWalkR\x04walk\x12(\n" +
+	"\x10not_loaded_rules\x18\x05 \x03(\rR\x0enotLoadedRules\x12H\n" +
+	"\n" +
+	"fast_route\x18\x06 \x01(\v2).pointsman.decision.v1.ExplainedFastRouteR\tfastRoute\x12A\n" +
+	"\acomment\x18\a \x01(\v2'.pointsman.decision.v1.ExplainedCommentR\acomment\x12J\n" +
+	"\fdestinations\x18\b \x03(\v2&.pointsman.decision.v1.DestinationStepR\fdestinations\x12>\n" +
+	"\x06mirror\x18\t \x01(\v2&.pointsman.decision.v1.ExplainedMirrorR\x06mirror\x12.\n" +
+	"\x13cache_scope_reasons\x18\n" +
+	" \x03(\tR\x11cacheScopeReasons\"\xe0\x02\n" +
+	"\x10ExplainedSession\x12\x1a\n" +
+	"\busername\x18\x01 \x01(\tR\busername\x12\x1e\n" +
+	"\n" +
+	"schemaname\x18\x02 \x01(\tR\n" +
+	"schemaname\x12H\n" +
+	"\rschema_source\x18\x03 \x01(\x0e2#.pointsman.decision.v1.SchemaSourceR\fschemaSource\x12\x1f\n" +
+	"\vclient_addr\x18\x04 \x01(\tR\n" +
+	"clientAddr\x12\x1d\n" +
+	"\n" +
+	"proxy_addr\x18\x05 \x01(\tR\tproxyAddr\x12\x1d\n" +
+	"\n" +
+	"proxy_port\x18\x06 \x01(\rR\tproxyPort\x12\x17\n" +
+	"\aflag_in\x18\a \x01(\x05R\x06flagIn\x12+\n" +
+	"\x11default_hostgroup\x18\b \x01(\x05R\x10defaultHostgroup\x12!\n" +
+	"\ffast_forward\x18\t \x01(\bR\vfastForward\"\x87\x02\n" +
+	"\rExplainedWalk\x125\n" +
+	"\x05steps\x18\x01 \x03(\v2\x1f.pointsman.decision.v1.RuleStepR\x05steps\x12%\n" +
+	"\x0edropped_misses\x18\x02 \x01(\rR\rdroppedMisses\x12'\n" +
+	"\x0fdropped_matches\x18\x03 \x01(\rR\x0edroppedMatches\x12\x1d\n" +
+	"\n" +
+	"final_flag\x18\x04 \x01(\x05R\tfinalFlag\x12'\n" +
+	"\x0funreached_rules\x18\x05 \x03(\rR\x0eunreachedRules\x12'\n" +
+	"\x0funreached_count\x18\x06 \x01(\rR\x0eunreachedCount\"\xcc\x04\n" +
+	"\bRuleStep\x12\x17\n" +
+	"\arule_id\x18\x01 \x01(\rR\x06ruleId\x12 \n" +
+	"\flast_rule_id\x18\x02 \x01(\rR\n" +
+	"lastRuleId\x12\x14\n" +
+	"\x05rules\x18\x03 \x01(\rR\x05rules\x12\x18\n" +
+	"\acomment\x18\x04 \x01(\tR\acomment\x12\x12\n" +
+	"\x04flag\x18\x05 \x01(\x05R\x04flag\x12\x18\n" +
+	"\amatched\x18\x06 \x01(\bR\amatched\x12#\n" +
+	"\rfailed_column\x18\a \x01(\tR\ffailedColumn\x12\x16\n" +
+	"\x06wanted\x18\b \x01(\tR\x06wanted\x12\x10\n" +
+	"\x03got\x18\t \x01(\tR\x03got\x12\x10\n" +
+	"\x03why\x18\n" +
+	" \x01(\tR\x03why\x12D\n" +
+	"\n" +
+	"conditions\x18\v \x03(\v2$.pointsman.decision.v1.RuleConditionR\n" +
+	"conditions\x129\n" +
+	"\x03set\x18\f \x03(\v2'.pointsman.decision.v1.ExplainedSettingR\x03set\x12\x1e\n" +
+	"\bflag_out\x18\r \x01(\x05H\x00R\aflagOut\x88\x01\x01\x12\x1d\n" +
+	"\n" +
+	"flag_drawn\x18\x0e \x01(\bR\tflagDrawn\x12\x1c\n" +
+	"\trestarted\x18\x0f \x01(\bR\trestarted\x12\x18\n" +
+	"\astopped\x18\x10 \x01(\bR\astopped\x12A\n" +
+	"\arewrite\x18\x11 \x01(\v2'.pointsman.decision.v1.ExplainedRewriteR\arewriteB\v\n" +
+	"\t_flag_out\"?\n" +
+	"\rRuleCondition\x12\x16\n" +
+	"\x06column\x18\x01 \x01(\tR\x06column\x12\x16\n" +
+	"\x06wanted\x18\x02 \x01(\tR\x06wanted\"a\n" +
+	"\x10ExplainedSetting\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value\x12#\n" +
+	"\roverridden_by\x18\x03 \x01(\tR\foverriddenBy\"{\n" +
+	"\x10ExplainedRewrite\x12'\n" +
+	"\x0freplace_pattern\x18\x01 \x01(\tR\x0ereplacePattern\x12\x16\n" +
+	"\x06before\x18\x02 \x01(\tR\x06before\x12\x14\n" +
+	"\x05after\x18\x03 \x01(\tR\x05after\x12\x10\n" +
+	"\x03why\x18\x04 \x01(\tR\x03why\"g\n" +
+	"\x12ExplainedFastRoute\x12\x18\n" +
+	"\askipped\x18\x01 \x01(\tR\askipped\x127\n" +
+	"\x04keys\x18\x02 \x03(\v2#.pointsman.decision.v1.FastRouteKeyR\x04keys\"\xcd\x01\n" +
+	"\fFastRouteKey\x12\x1a\n" +
+	"\busername\x18\x01 \x01(\tR\busername\x12\x1e\n" +
+	"\n" +
+	"schemaname\x18\x02 \x01(\tR\n" +
+	"schemaname\x12\x17\n" +
+	"\aflag_in\x18\x03 \x01(\x05R\x06flagIn\x12\x14\n" +
+	"\x05found\x18\x04 \x01(\bR\x05found\x128\n" +
+	"\x15destination_hostgroup\x18\x05 \x01(\x05H\x00R\x14destinationHostgroup\x88\x01\x01B\x18\n" +
+	"\x16_destination_hostgroup\"\x9c\x01\n" +
+	"\x10ExplainedComment\x12\x17\n" +
+	"\x04text\x18\x01 \x01(\tH\x00R\x04text\x88\x01\x01\x12\x18\n" +
+	"\askipped\x18\x02 \x01(\tR\askipped\x12L\n" +
+	"\vannotations\x18\x03 \x03(\v2*.pointsman.decision.v1.ExplainedAnnotationR\vannotationsB\a\n" +
+	"\x05_text\"\x8a\x01\n" +
+	"\x13ExplainedAnnotation\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value\x129\n" +
+	"\x03set\x18\x03 \x01(\v2'.pointsman.decision.v1.ExplainedSettingR\x03set\x12\x10\n" +
+	"\x03why\x18\x04 \x01(\tR\x03why\"\x8a\x01\n" +
+	"\x0fDestinationStep\x12-\n" +
+	"\x02by\x18\x01 \x01(\x0e2\x1d.pointsman.decision.v1.ReasonR\x02by\x12\x17\n" +
+	"\arule_id\x18\x02 \x01(\rR\x06ruleId\x12!\n" +
+	"\thostgroup\x18\x03 \x01(\x05H\x00R\thostgroup\x88\x01\x01B\f\n" +
+	"\n" +
+	"_hostgroup\"\x97\x01\n" +
+	"\x0fExplainedMirror\x128\n" +
+	"\x04walk\x18\x01 \x01(\v2$.pointsman.decision.v1.ExplainedWalkR\x04walk\x12J\n" +
+	"\fdestinations\x18\x02 \x03(\v2&.pointsman.decision.v1.DestinationStepR\fdestinations\"\xc0\x03\n" +
 	"\tCandidate\x12\x19\n" +
 	"\x05index\x18\x01 \x01(\x05H\x00R\x05index\x88\x01\x01\x12\x1b\n" +
 	"\x06weight\x18\x02 \x01(\x03H\x01R\x06weight\x88\x01\x01\x12\x16\n" +
@@ -1924,12 +3201,18 @@ const file_pointsman_decision_v1_decision_proto_rawDesc = "" +
 	"\x17CACHE_SCOPE_UNSPECIFIED\x10\x00\x12\x14\n" +
 	"\x10CACHE_SCOPE_NONE\x10\x01\x12\x16\n" +
 	"\x12CACHE_SCOPE_DIGEST\x10\x02\x12\x14\n" +
-	"\x10CACHE_SCOPE_TEXT\x10\x032\xd2\x04\n" +
+	"\x10CACHE_SCOPE_TEXT\x10\x03*{\n" +
+	"\fSchemaSource\x12\x1d\n" +
+	"\x19SCHEMA_SOURCE_UNSPECIFIED\x10\x00\x12\x19\n" +
+	"\x15SCHEMA_SOURCE_SESSION\x10\x01\x12\x16\n" +
+	"\x12SCHEMA_SOURCE_USER\x10\x02\x12\x19\n" +
+	"\x15SCHEMA_SOURCE_SETTING\x10\x032\xc5\x05\n" +
 	"\x0fDecisionService\x12m\n" +
 	"\x0eRouteStatement\x12,.pointsman.decision.v1.RouteStatementRequest\x1a-.pointsman.decision.v1.RouteStatementResponse\x12r\n" +
 	"\x0fRouteStatements\x12,.pointsman.decision.v1.RouteStatementRequest\x1a-.pointsman.decision.v1.RouteStatementResponse(\x010\x01\x12\x7f\n" +
 	"\x14BatchRouteStatements\x122.pointsman.decision.v1.BatchRouteStatementsRequest\x1a3.pointsman.decision.v1.BatchRouteStatementsResponse\x12g\n" +
-	"\fSelectServer\x12*.pointsman.decision.v1.SelectServerRequest\x1a+.pointsman.decision.v1.SelectServerResponse\x12r\n" +
+	"\fSelectServer\x12*.pointsman.decision.v1.SelectServerRequest\x1a+.pointsman.decision.v1.SelectServerResponse\x12q\n" +
+	"\x10ExplainStatement\x12,.pointsman.decision.v1.RouteStatementRequest\x1a/.pointsman.decision.v1.ExplainStatementResponse\x12r\n" +
 	"\x0fWatchGeneration\x12-.pointsman.decision.v1.WatchGenerationRequest\x1a..pointsman.decision.v1.WatchGenerationResponse0\x01BGZEgithub.com/pointsman/pointsman/proto/pointsman/decision/v1;decisionv1b\x06proto3"
 
 var (
@@ -1944,62 +3227,96 @@ func file_pointsman_decision_v1_decision_proto_rawDescGZIP() []byte {
 	return file_pointsman_decision_v1_decision_proto_rawDescData
 }
 
-var file_pointsman_decision_v1_decision_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
-var file_pointsman_decision_v1_decision_proto_msgTypes = make([]protoimpl.MessageInfo, 17)
+var file_pointsman_decision_v1_decision_proto_enumTypes = make([]protoimpl.EnumInfo, 4)
+var file_pointsman_decision_v1_decision_proto_msgTypes = make([]protoimpl.MessageInfo, 30)
 var file_pointsman_decision_v1_decision_proto_goTypes = []any{
 	(Command)(0),                         // 0: pointsman.decision.v1.Command
 	(Reason)(0),                          // 1: pointsman.decision.v1.Reason
 	(CacheScope)(0),                      // 2: pointsman.decision.v1.CacheScope
-	(*Session)(nil),                      // 3: pointsman.decision.v1.Session
-	(*Statement)(nil),                    // 4: pointsman.decision.v1.Statement
-	(*RouteStatementRequest)(nil),        // 5: pointsman.decision.v1.RouteStatementRequest
-	(*Mirror)(nil),                       // 6: pointsman.decision.v1.Mirror
-	(*RouteStatementResponse)(nil),       // 7: pointsman.decision.v1.RouteStatementResponse
-	(*BatchRouteStatementsRequest)(nil),  // 8: pointsman.decision.v1.BatchRouteStatementsRequest
-	(*BatchRouteStatementsResponse)(nil), // 9: pointsman.decision.v1.BatchRouteStatementsResponse
-	(*Candidate)(nil),                    // 10: pointsman.decision.v1.Candidate
-	(*CandidateList)(nil),                // 11: pointsman.decision.v1.CandidateList
-	(*SelectServerRequest)(nil),          // 12: pointsman.decision.v1.SelectServerRequest
-	(*Server)(nil),                       // 13: pointsman.decision.v1.Server
-	(*Rejection)(nil),                    // 14: pointsman.decision.v1.Rejection
-	(*SelectServerResponse)(nil),         // 15: pointsman.decision.v1.SelectServerResponse
-	(*WatchGenerationRequest)(nil),       // 16: pointsman.decision.v1.WatchGenerationRequest
-	(*WatchGenerationResponse)(nil),      // 17: pointsman.decision.v1.WatchGenerationResponse
-	nil,                                  // 18: pointsman.decision.v1.Session.ConnectAttrsEntry
-	nil,                                  // 19: pointsman.decision.v1.SelectServerRequest.ConnectionsEntry
-	(*status.Status)(nil),                // 20: google.rpc.Status
+	(SchemaSource)(0),                    // 3: pointsman.decision.v1.SchemaSource
+	(*Session)(nil),                      // 4: pointsman.decision.v1.Session
+	(*Statement)(nil),                    // 5: pointsman.decision.v1.Statement
+	(*RouteStatementRequest)(nil),        // 6: pointsman.decision.v1.RouteStatementRequest
+	(*Mirror)(nil),                       // 7: pointsman.decision.v1.Mirror
+	(*RouteStatementResponse)(nil),       // 8: pointsman.decision.v1.RouteStatementResponse
+	(*BatchRouteStatementsRequest)(nil),  // 9: pointsman.decision.v1.BatchRouteStatementsRequest
+	(*BatchRouteStatementsResponse)(nil), // 10: pointsman.decision.v1.BatchRouteStatementsResponse
+	(*ExplainStatementResponse)(nil),     // 11: pointsman.decision.v1.ExplainStatementResponse
+	(*ExplainedSession)(nil),             // 12: pointsman.decision.v1.ExplainedSession
+	(*ExplainedWalk)(nil),                // 13: pointsman.decision.v1.ExplainedWalk
+	(*RuleStep)(nil),                     // 14: pointsman.decision.v1.RuleStep
+	(*RuleCondition)(nil),                // 15: pointsman.decision.v1.RuleCondition
+	(*ExplainedSetting)(nil),             // 16: pointsman.decision.v1.ExplainedSetting
+	(*ExplainedRewrite)(nil),             // 17: pointsman.decision.v1.ExplainedRewrite
+	(*ExplainedFastRoute)(nil),           // 18: pointsman.decision.v1.ExplainedFastRoute
+	(*FastRouteKey)(nil),                 // 19: pointsman.decision.v1.FastRouteKey
+	(*ExplainedComment)(nil),             // 20: pointsman.decision.v1.ExplainedComment
+	(*ExplainedAnnotation)(nil),          // 21: pointsman.decision.v1.ExplainedAnnotation
+	(*DestinationStep)(nil),              // 22: pointsman.decision.v1.DestinationStep
+	(*ExplainedMirror)(nil),              // 23: pointsman.decision.v1.ExplainedMirror
+	(*Candidate)(nil),                    // 24: pointsman.decision.v1.Candidate
+	(*CandidateList)(nil),                // 25: pointsman.decision.v1.CandidateList
+	(*SelectServerRequest)(nil),          // 26: pointsman.decision.v1.SelectServerRequest
+	(*Server)(nil),                       // 27: pointsman.decision.v1.Server
+	(*Rejection)(nil),                    // 28: pointsman.decision.v1.Rejection
+	(*SelectServerResponse)(nil),         // 29: pointsman.decision.v1.SelectServerResponse
+	(*WatchGenerationRequest)(nil),       // 30: pointsman.decision.v1.WatchGenerationRequest
+	(*WatchGenerationResponse)(nil),      // 31: pointsman.decision.v1.WatchGenerationResponse
+	nil,                                  // 32: pointsman.decision.v1.Session.ConnectAttrsEntry
+	nil,                                  // 33: pointsman.decision.v1.SelectServerRequest.ConnectionsEntry
+	(*status.Status)(nil),                // 34: google.rpc.Status
 }
 var file_pointsman_decision_v1_decision_proto_depIdxs = []int32{
-	18, // 0: pointsman.decision.v1.Session.connect_attrs:type_name -> pointsman.decision.v1.Session.ConnectAttrsEntry
+	32, // 0: pointsman.decision.v1.Session.connect_attrs:type_name -> pointsman.decision.v1.Session.ConnectAttrsEntry
 	0,  // 1: pointsman.decision.v1.Statement.command:type_name -> pointsman.decision.v1.Command
-	3,  // 2: pointsman.decision.v1.RouteStatementRequest.session:type_name -> pointsman.decision.v1.Session
-	4,  // 3: pointsman.decision.v1.RouteStatementRequest.statement:type_name -> pointsman.decision.v1.Statement
-	20, // 4: pointsman.decision.v1.RouteStatementResponse.error:type_name -> google.rpc.Status
+	4,  // 2: pointsman.decision.v1.RouteStatementRequest.session:type_name -> pointsman.decision.v1.Session
+	5,  // 3: pointsman.decision.v1.RouteStatementRequest.statement:type_name -> pointsman.decision.v1.Statement
+	34, // 4: pointsman.decision.v1.RouteStatementResponse.error:type_name -> google.rpc.Status
 	2,  // 5: pointsman.decision.v1.RouteStatementResponse.cache_scope:type_name -> pointsman.decision.v1.CacheScope
 	1,  // 6: pointsman.decision.v1.RouteStatementResponse.reason:type_name -> pointsman.decision.v1.Reason
-	6,  // 7: pointsman.decision.v1.RouteStatementResponse.mirror:type_name -> pointsman.decision.v1.Mirror
-	5,  // 8: pointsman.decision.v1.BatchRouteStatementsRequest.requests:type_name -> pointsman.decision.v1.RouteStatementRequest
-	7,  // 9: pointsman.decision.v1.BatchRouteStatementsResponse.responses:type_name -> pointsman.decision.v1.RouteStatementResponse
-	10, // 10: pointsman.decision.v1.CandidateList.candidates:type_name -> pointsman.decision.v1.Candidate
-	11, // 11: pointsman.decision.v1.SelectServerRequest.candidates:type_name -> pointsman.decision.v1.CandidateList
-	19, // 12: pointsman.decision.v1.SelectServerRequest.connections:type_name -> pointsman.decision.v1.SelectServerRequest.ConnectionsEntry
-	13, // 13: pointsman.decision.v1.SelectServerResponse.server:type_name -> pointsman.decision.v1.Server
-	14, // 14: pointsman.decision.v1.SelectServerResponse.rejections:type_name -> pointsman.decision.v1.Rejection
-	5,  // 15: pointsman.decision.v1.DecisionService.RouteStatement:input_type -> pointsman.decision.v1.RouteStatementRequest
-	5,  // 16: pointsman.decision.v1.DecisionService.RouteStatements:input_type -> pointsman.decision.v1.RouteStatementRequest
-	8,  // 17: pointsman.decision.v1.DecisionService.BatchRouteStatements:input_type -> pointsman.decision.v1.BatchRouteStatementsRequest
-	12, // 18: pointsman.decision.v1.DecisionService.SelectServer:input_type -> pointsman.decision.v1.SelectServerRequest
-	16, // 19: pointsman.decision.v1.DecisionService.WatchGeneration:input_type -> pointsman.decision.v1.WatchGenerationRequest
-	7,  // 20: pointsman.decision.v1.DecisionService.RouteStatement:output_type -> pointsman.decision.v1.RouteStatementResponse
-	7,  // 21: pointsman.decision.v1.DecisionService.RouteStatements:output_type -> pointsman.decision.v1.RouteStatementResponse
-	9,  // 22: pointsman.decision.v1.DecisionService.BatchRouteStatements:output_type -> pointsman.decision.v1.BatchRouteStatementsResponse
-	15, // 23: pointsman.decision.v1.DecisionService.SelectServer:output_type -> pointsman.decision.v1.SelectServerResponse
-	17, // 24: pointsman.decision.v1.DecisionService.WatchGeneration:output_type -> pointsman.decision.v1.WatchGenerationResponse
-	20, // [20:25] is the sub-list for method output_type
-	15, // [15:20] is the sub-list for method input_type
-	15, // [15:15] is the sub-list for extension type_name
-	15, // [15:15] is the sub-list for extension extendee
-	0,  // [0:15] is the sub-list for field type_name
+	7,  // 7: pointsman.decision.v1.RouteStatementResponse.mirror:type_name -> pointsman.decision.v1.Mirror
+	6,  // 8: pointsman.decision.v1.BatchRouteStatementsRequest.requests:type_name -> pointsman.decision.v1.RouteStatementRequest
+	8,  // 9: pointsman.decision.v1.BatchRouteStatementsResponse.responses:type_name -> pointsman.decision.v1.RouteStatementResponse
+	8,  // 10: pointsman.decision.v1.ExplainStatementResponse.answer:type_name -> pointsman.decision.v1.RouteStatementResponse
+	12, // 11: pointsman.decision.v1.ExplainStatementResponse.session:type_name -> pointsman.decision.v1.ExplainedSession
+	13, // 12: pointsman.decision.v1.ExplainStatementResponse.walk:type_name -> pointsman.decision.v1.ExplainedWalk
+	18, // 13: pointsman.decision.v1.ExplainStatementResponse.fast_route:type_name -> pointsman.decision.v1.ExplainedFastRoute
+	20, // 14: pointsman.decision.v1.ExplainStatementResponse.comment:type_name -> pointsman.decision.v1.ExplainedComment
+	22, // 15: pointsman.decision.v1.ExplainStatementResponse.destinations:type_name -> pointsman.decision.v1.DestinationStep
+	23, // 16: pointsman.decision.v1.ExplainStatementResponse.mirror:type_name -> pointsman.decision.v1.ExplainedMirror
+	3,  // 17: pointsman.decision.v1.ExplainedSession.schema_source:type_name -> pointsman.decision.v1.SchemaSource
+	14, // 18: pointsman.decision.v1.ExplainedWalk.steps:type_name -> pointsman.decision.v1.RuleStep
+	15, // 19: pointsman.decision.v1.RuleStep.conditions:type_name -> pointsman.decision.v1.RuleCondition
+	16, // 20: pointsman.decision.v1.RuleStep.set:type_name -> pointsman.decision.v1.ExplainedSetting
+	17, // 21: pointsman.decision.v1.RuleStep.rewrite:type_name -> pointsman.decision.v1.ExplainedRewrite
+	19, // 22: pointsman.decision.v1.ExplainedFastRoute.keys:type_name -> pointsman.decision.v1.FastRouteKey
+	21, // 23: pointsman.decision.v1.ExplainedComment.annotations:type_name -> pointsman.decision.v1.ExplainedAnnotation
+	16, // 24: pointsman.decision.v1.ExplainedAnnotation.set:type_name -> pointsman.decision.v1.ExplainedSetting
+	1,  // 25: pointsman.decision.v1.DestinationStep.by:type_name -> pointsman.decision.v1.Reason
+	13, // 26: pointsman.decision.v1.ExplainedMirror.walk:type_name -> pointsman.decision.v1.ExplainedWalk
+	22, // 27: pointsman.decision.v1.ExplainedMirror.destinations:type_name -> pointsman.decision.v1.DestinationStep
+	24, // 28: pointsman.decision.v1.CandidateList.candidates:type_name -> pointsman.decision.v1.Candidate
+	25, // 29: pointsman.decision.v1.SelectServerRequest.candidates:type_name -> pointsman.decision.v1.CandidateList
+	33, // 30: pointsman.decision.v1.SelectServerRequest.connections:type_name -> pointsman.decision.v1.SelectServerRequest.ConnectionsEntry
+	27, // 31: pointsman.decision.v1.SelectServerResponse.server:type_name -> pointsman.decision.v1.Server
+	28, // 32: pointsman.decision.v1.SelectServerResponse.rejections:type_name -> pointsman.decision.v1.Rejection
+	6,  // 33: pointsman.decision.v1.DecisionService.RouteStatement:input_type -> pointsman.decision.v1.RouteStatementRequest
+	6,  // 34: pointsman.decision.v1.DecisionService.RouteStatements:input_type -> pointsman.decision.v1.RouteStatementRequest
+	9,  // 35: pointsman.decision.v1.DecisionService.BatchRouteStatements:input_type -> pointsman.decision.v1.BatchRouteStatementsRequest
+	26, // 36: pointsman.decision.v1.DecisionService.SelectServer:input_type -> pointsman.decision.v1.SelectServerRequest
+	6,  // 37: pointsman.decision.v1.DecisionService.ExplainStatement:input_type -> pointsman.decision.v1.RouteStatementRequest
+	30, // 38: pointsman.decision.v1.DecisionService.WatchGeneration:input_type -> pointsman.decision.v1.WatchGenerationRequest
+	8,  // 39: pointsman.decision.v1.DecisionService.RouteStatement:output_type -> pointsman.decision.v1.RouteStatementResponse
+	8,  // 40: pointsman.decision.v1.DecisionService.RouteStatements:output_type -> pointsman.decision.v1.RouteStatementResponse
+	10, // 41: pointsman.decision.v1.DecisionService.BatchRouteStatements:output_type -> pointsman.decision.v1.BatchRouteStatementsResponse
+	29, // 42: pointsman.decision.v1.DecisionService.SelectServer:output_type -> pointsman.decision.v1.SelectServerResponse
+	11, // 43: pointsman.decision.v1.DecisionService.ExplainStatement:output_type -> pointsman.decision.v1.ExplainStatementResponse
+	31, // 44: pointsman.decision.v1.DecisionService.WatchGeneration:output_type -> pointsman.decision.v1.WatchGenerationResponse
+	39, // [39:45] is the sub-list for method output_type
+	33, // [33:39] is the sub-list for method input_type
+	33, // [33:33] is the sub-list for extension type_name
+	33, // [33:33] is the sub-list for extension extendee
+	0,  // [0:33] is the sub-list for field type_name
 }
 
 func init() { file_pointsman_decision_v1_decision_proto_init() }
@@ -2014,8 +3331,12 @@ func file_pointsman_decision_v1_decision_proto_init() {
 	}
 	file_pointsman_decision_v1_decision_proto_msgTypes[2].OneofWrappers = []any{}
 	file_pointsman_decision_v1_decision_proto_msgTypes[4].OneofWrappers = []any{}
-	file_pointsman_decision_v1_decision_proto_msgTypes[7].OneofWrappers = []any{}
-	file_pointsman_decision_v1_decision_proto_msgTypes[9].OneofWrappers = []any{
+	file_pointsman_decision_v1_decision_proto_msgTypes[10].OneofWrappers = []any{}
+	file_pointsman_decision_v1_decision_proto_msgTypes[15].OneofWrappers = []any{}
+	file_pointsman_decision_v1_decision_proto_msgTypes[16].OneofWrappers = []any{}
+	file_pointsman_decision_v1_decision_proto_msgTypes[18].OneofWrappers = []any{}
+	file_pointsman_decision_v1_decision_proto_msgTypes[20].OneofWrappers = []any{}
+	file_pointsman_decision_v1_decision_proto_msgTypes[22].OneofWrappers = []any{
 		(*SelectServerRequest_Hostgroup)(nil),
 		(*SelectServerRequest_Candidates)(nil),
 	}
@@ -2024,8 +3345,8 @@ func file_pointsman_decision_v1_decision_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_pointsman_decision_v1_decision_proto_rawDesc), len(file_pointsman_decision_v1_decision_proto_rawDesc)),
-			NumEnums:      3,
-			NumMessages:   17,
+			NumEnums:      4,
+			NumMessages:   30,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

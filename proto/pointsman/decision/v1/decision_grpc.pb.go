@@ -23,6 +23,7 @@ const (
 	DecisionService_RouteStatements_FullMethodName      = "/pointsman.decision.v1.DecisionService/RouteStatements"
 	DecisionService_BatchRouteStatements_FullMethodName = "/pointsman.decision.v1.DecisionService/BatchRouteStatements"
 	DecisionService_SelectServer_FullMethodName         = "/pointsman.decision.v1.DecisionService/SelectServer"
+	DecisionService_ExplainStatement_FullMethodName     = "/pointsman.decision.v1.DecisionService/ExplainStatement"
 	DecisionService_WatchGeneration_FullMethodName      = "/pointsman.decision.v1.DecisionService/WatchGeneration"
 )
 
@@ -45,6 +46,9 @@ type DecisionServiceClient interface {
 	BatchRouteStatements(ctx context.Context, in *BatchRouteStatementsRequest, opts ...grpc.CallOption) (*BatchRouteStatementsResponse, error)
 	// SelectServer draws one server of a hostgroup, or of a list of candidates. None eligible is an answer.
 	SelectServer(ctx context.Context, in *SelectServerRequest, opts ...grpc.CallOption) (*SelectServerResponse, error)
+	// ExplainStatement answers like RouteStatement, with the same errors, and tells every step of the way. The text may
+	// have at most 1 MiB. It is for people: each server explains one statement at a time, and others wait.
+	ExplainStatement(ctx context.Context, in *RouteStatementRequest, opts ...grpc.CallOption) (*ExplainStatementResponse, error)
 	// WatchGeneration gives the current generation at once (0 before any publication) and then each change.
 	WatchGeneration(ctx context.Context, in *WatchGenerationRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchGenerationResponse], error)
 }
@@ -100,6 +104,16 @@ func (c *decisionServiceClient) SelectServer(ctx context.Context, in *SelectServ
 	return out, nil
 }
 
+func (c *decisionServiceClient) ExplainStatement(ctx context.Context, in *RouteStatementRequest, opts ...grpc.CallOption) (*ExplainStatementResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ExplainStatementResponse)
+	err := c.cc.Invoke(ctx, DecisionService_ExplainStatement_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *decisionServiceClient) WatchGeneration(ctx context.Context, in *WatchGenerationRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchGenerationResponse], error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	stream, err := c.cc.NewStream(ctx, &DecisionService_ServiceDesc.Streams[1], DecisionService_WatchGeneration_FullMethodName, cOpts...)
@@ -138,6 +152,9 @@ type DecisionServiceServer interface {
 	BatchRouteStatements(context.Context, *BatchRouteStatementsRequest) (*BatchRouteStatementsResponse, error)
 	// SelectServer draws one server of a hostgroup, or of a list of candidates. None eligible is an answer.
 	SelectServer(context.Context, *SelectServerRequest) (*SelectServerResponse, error)
+	// ExplainStatement answers like RouteStatement, with the same errors, and tells every step of the way. The text may
+	// have at most 1 MiB. It is for people: each server explains one statement at a time, and others wait.
+	ExplainStatement(context.Context, *RouteStatementRequest) (*ExplainStatementResponse, error)
 	// WatchGeneration gives the current generation at once (0 before any publication) and then each change.
 	WatchGeneration(*WatchGenerationRequest, grpc.ServerStreamingServer[WatchGenerationResponse]) error
 	mustEmbedUnimplementedDecisionServiceServer()
@@ -161,6 +178,9 @@ func (UnimplementedDecisionServiceServer) BatchRouteStatements(context.Context, 
 }
 func (UnimplementedDecisionServiceServer) SelectServer(context.Context, *SelectServerRequest) (*SelectServerResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method SelectServer not implemented")
+}
+func (UnimplementedDecisionServiceServer) ExplainStatement(context.Context, *RouteStatementRequest) (*ExplainStatementResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ExplainStatement not implemented")
 }
 func (UnimplementedDecisionServiceServer) WatchGeneration(*WatchGenerationRequest, grpc.ServerStreamingServer[WatchGenerationResponse]) error {
 	return status.Error(codes.Unimplemented, "method WatchGeneration not implemented")
@@ -247,6 +267,24 @@ func _DecisionService_SelectServer_Handler(srv interface{}, ctx context.Context,
 	return interceptor(ctx, in, info, handler)
 }
 
+func _DecisionService_ExplainStatement_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(RouteStatementRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(DecisionServiceServer).ExplainStatement(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: DecisionService_ExplainStatement_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(DecisionServiceServer).ExplainStatement(ctx, req.(*RouteStatementRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _DecisionService_WatchGeneration_Handler(srv interface{}, stream grpc.ServerStream) error {
 	m := new(WatchGenerationRequest)
 	if err := stream.RecvMsg(m); err != nil {
@@ -276,6 +314,10 @@ var DecisionService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "SelectServer",
 			Handler:    _DecisionService_SelectServer_Handler,
+		},
+		{
+			MethodName: "ExplainStatement",
+			Handler:    _DecisionService_ExplainStatement_Handler,
 		},
 	},
 	Streams: []grpc.StreamDesc{

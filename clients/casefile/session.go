@@ -1,0 +1,80 @@
+package casefile
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/pointsman/pointsman/decision"
+)
+
+// setting is a line that changes the session, or how statements are sent.
+type setting struct {
+	line  int
+	apply func(*decision.Question)
+}
+
+// sessionFields are the fields that describe the session, and what else a question holds besides its text.
+var sessionFields = map[string]func(value string) (s setting, mistake string){
+	"user":        textField(func(q *decision.Question, v string) { q.Session.Username = v }),
+	"schema":      textField(func(q *decision.Question, v string) { q.Session.Schemaname = v }),
+	"client_addr": textField(func(q *decision.Question, v string) { q.Session.ClientAddr = v }),
+	"proxy_addr":  textField(func(q *decision.Question, v string) { q.Session.ProxyAddr = v }),
+	"proxy_port":  numberField(0, 65535, 0, func(q *decision.Question, n int64) { q.Session.ProxyPort = uint32(n) }),
+	"flag_in":     flagField(func(q *decision.Question, n int64) { q.Session.NextQueryFlagIn = int32(n) }),
+	"transaction_hostgroup": flagField(func(q *decision.Question, n int64) {
+		q.Session.TransactionHostgroup = int32(n)
+	}),
+	"locked_hostgroup": flagField(func(q *decision.Question, n int64) { q.Session.LockedHostgroup = int32(n) }),
+	"command":          commandField,
+	"seed":             numberField(0, 1<<63-1, 0, func(q *decision.Question, n int64) { q.Seed = uint64(n) }),
+	"now_ms":           numberField(0, 1<<63-1, 0, func(q *decision.Question, n int64) { q.NowMS = n }),
+}
+
+// sessionNames lists the fields for messages, the usual ones first.
+func sessionNames() string {
+	return strings.Join([]string{
+		"user", "schema", "client_addr", "proxy_addr", "proxy_port", "flag_in", "transaction_hostgroup", "locked_hostgroup",
+		"command", "seed", "now_ms",
+	}, ", ")
+}
+
+func textField(to func(*decision.Question, string)) func(string) (setting, string) {
+	return func(value string) (setting, string) {
+		switch value {
+		case Unset:
+			value = ""
+		case quotedUnset:
+			value = Unset
+		}
+		return setting{apply: func(q *decision.Question) { to(q, value) }}, ""
+	}
+}
+
+func numberField(low, high, none int64, to func(*decision.Question, int64)) func(string) (setting, string) {
+	return func(value string) (setting, string) {
+		n, err := strconv.ParseInt(value, 10, 64)
+		if value == Unset {
+			n = none
+		} else if err != nil || n < low || n > high {
+			return setting{}, fmt.Sprintf("%q is no number from %d to %d, nor %s", value, low, high, Unset)
+		}
+		return setting{apply: func(q *decision.Question) { to(q, n) }}, ""
+	}
+}
+
+// flagField is a flag or a hostgroup.
+func flagField(to func(*decision.Question, int64)) func(string) (setting, string) {
+	return numberField(0, 1<<31-1, int64(decision.None), to)
+}
+
+func commandField(value string) (setting, string) {
+	commands := map[string]decision.Command{
+		"query": decision.Query, "prepare": decision.Prepare, "execute": decision.Execute, Unset: decision.Query,
+	}
+	command, ok := commands[value]
+	if !ok {
+		return setting{}, fmt.Sprintf("%q is none of query, prepare, execute", value)
+	}
+	return setting{apply: func(q *decision.Question) { q.Statement.Command = command }}, ""
+}
