@@ -3,14 +3,12 @@ package server
 import (
 	"context"
 	"log/slog"
-	"time"
 
 	"github.com/grpc-ecosystem/go-grpc-middleware/v2/interceptors/recovery"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/health"
 	healthv1 "google.golang.org/grpc/health/grpc_health_v1"
-	"google.golang.org/grpc/keepalive"
 	"google.golang.org/grpc/reflection"
 	reflectionv1 "google.golang.org/grpc/reflection/grpc_reflection_v1"
 	reflectionv1alpha "google.golang.org/grpc/reflection/grpc_reflection_v1alpha"
@@ -22,24 +20,13 @@ import (
 	"github.com/pointsman/pointsman/server/metrics"
 )
 
-const (
-	// maxMessage holds a statement of 64 MiB, or a configuration with hundreds of thousands of fast routes.
-	maxMessage = 72 << 20
-
-	// minClientPing is how often a client may probe the connection. Gateways do every 10 s.
-	minClientPing = 5 * time.Second
-)
-
 // newGRPC makes the gRPC server with all services.
 func newGRPC(decisions *api.Decision, configs *api.Config, healths *health.Server, m *metrics.Metrics, log *slog.Logger, stopping <-chan struct{}) *grpc.Server {
 	recovered := recovery.WithRecoveryHandlerContext(func(ctx context.Context, p any) error { return api.Recovered(ctx, log, p) })
-	s := grpc.NewServer(
-		grpc.MaxRecvMsgSize(maxMessage),
-		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: minClientPing, PermitWithoutStream: true}),
-		grpc.KeepaliveParams(keepalive.ServerParameters{Time: 30 * time.Second, Timeout: 10 * time.Second}),
+	s := grpc.NewServer(append(api.ServerOptions(),
 		grpc.ChainUnaryInterceptor(countUnary(m), recovery.UnaryServerInterceptor(recovered)),
 		grpc.ChainStreamInterceptor(countStream(m), endForeign(stopping), recovery.StreamServerInterceptor(recovered)),
-	)
+	)...)
 	decisionv1.RegisterDecisionServiceServer(s, decisions)
 	configv1.RegisterConfigServiceServer(s, configs)
 	healthv1.RegisterHealthServer(s, healths)

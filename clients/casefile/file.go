@@ -47,11 +47,11 @@ type want struct {
 	value string // as fields.go renders values; unset when nothing is wanted
 }
 
-// Mistakes are all mistakes of case files, each as "file:line: what is wrong".
-type Mistakes []string
+// MistakesError holds all mistakes of case files, each as "file:line: what is wrong".
+type MistakesError []string
 
 // Error gives one mistake a line.
-func (m Mistakes) Error() string { return strings.Join(m, "\n") }
+func (m MistakesError) Error() string { return strings.Join(m, "\n") }
 
 func (f *File) mistake(line int, format string, args ...any) string {
 	return fmt.Sprintf("%s:%d: %s", f.Path, line, fmt.Sprintf(format, args...))

@@ -17,7 +17,7 @@ var (
 	configName  = regexp.MustCompile(`\.(yaml|yml|json)$`)
 )
 
-// Parse reads a case file; path is its name. The error is Mistakes: all of them.
+// Parse reads a case file; path is its name. The error is a MistakesError: all of them.
 func Parse(path string, raw []byte) (*File, error) {
 	p := parser{file: &File{Path: path, inline: make(map[string]string)}, names: make(map[string]int)}
 	for line := range bytes.Lines(raw) {
@@ -46,7 +46,7 @@ func Parse(path string, raw []byte) (*File, error) {
 
 type parser struct {
 	file     *File
-	mistakes Mistakes
+	mistakes MistakesError
 	number   int            // of the current line
 	names    map[string]int // lines of sections by name
 

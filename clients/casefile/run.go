@@ -1,7 +1,6 @@
 package casefile
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -62,11 +61,11 @@ type answer struct {
 	worth  []string
 }
 
-// Run runs the cases whose name matches; nil matches all. The error is Mistakes: of a configuration that can't be
+// Run runs the cases whose name matches; nil matches all. The error is a MistakesError: of a configuration that can't be
 // read, or one that can't be compiled although a case has statements.
 func (r *Runner) Run(f *File, match *regexp.Regexp) ([]Result, error) {
 	var results []Result
-	var mistakes Mistakes
+	var mistakes MistakesError
 	broken := make(map[string]bool)
 	for _, c := range f.Cases {
 		if match != nil && !match.MatchString(c.Name) {
@@ -236,39 +235,4 @@ func eligible(g *decision.Generation, a *decision.Answer) []string {
 		delete(out, rejected.Server)
 	}
 	return slices.Sorted(maps.Keys(out))
-}
-
-// ErrNoFiles says that a directory holds no case files.
-var ErrNoFiles = errors.New("no case files (*" + Extension + ") below it")
-
-// Extension ends the name of a case file.
-const Extension = ".cases"
-
-// Find gives the case files that the arguments name: files as they are, and those below directories, in order.
-func Find(arguments []string) ([]string, error) {
-	var files []string
-	for _, argument := range arguments {
-		info, err := os.Stat(argument)
-		if err != nil {
-			return nil, err
-		}
-		if !info.IsDir() {
-			files = append(files, argument)
-			continue
-		}
-		before := len(files)
-		err = filepath.WalkDir(argument, func(path string, entry os.DirEntry, err error) error {
-			if err == nil && !entry.IsDir() && filepath.Ext(path) == Extension {
-				files = append(files, path)
-			}
-			return err
-		})
-		if err != nil {
-			return nil, err
-		}
-		if len(files) == before {
-			return nil, fmt.Errorf("%s: %w", argument, ErrNoFiles)
-		}
-	}
-	return files, nil
 }

@@ -20,15 +20,15 @@ var sessionFields = map[string]func(value string) (s setting, mistake string){
 	"schema":      textField(func(q *decision.Question, v string) { q.Session.Schemaname = v }),
 	"client_addr": textField(func(q *decision.Question, v string) { q.Session.ClientAddr = v }),
 	"proxy_addr":  textField(func(q *decision.Question, v string) { q.Session.ProxyAddr = v }),
-	"proxy_port":  numberField(0, 65535, 0, func(q *decision.Question, n int64) { q.Session.ProxyPort = uint32(n) }),
+	"proxy_port":  numberField(65535, 0, func(q *decision.Question, n int64) { q.Session.ProxyPort = uint32(n) }),
 	"flag_in":     flagField(func(q *decision.Question, n int64) { q.Session.NextQueryFlagIn = int32(n) }),
 	"transaction_hostgroup": flagField(func(q *decision.Question, n int64) {
 		q.Session.TransactionHostgroup = int32(n)
 	}),
 	"locked_hostgroup": flagField(func(q *decision.Question, n int64) { q.Session.LockedHostgroup = int32(n) }),
 	"command":          commandField,
-	"seed":             numberField(0, 1<<63-1, 0, func(q *decision.Question, n int64) { q.Seed = uint64(n) }),
-	"now_ms":           numberField(0, 1<<63-1, 0, func(q *decision.Question, n int64) { q.NowMS = n }),
+	"seed":             numberField(1<<63-1, 0, func(q *decision.Question, n int64) { q.Seed = uint64(n) }),
+	"now_ms":           numberField(1<<63-1, 0, func(q *decision.Question, n int64) { q.NowMS = n }),
 }
 
 // sessionNames lists the fields for messages, the usual ones first.
@@ -51,13 +51,14 @@ func textField(to func(*decision.Question, string)) func(string) (setting, strin
 	}
 }
 
-func numberField(low, high, none int64, to func(*decision.Question, int64)) func(string) (setting, string) {
+// numberField is a number from 0 to high; Unset stands for none.
+func numberField(high, none int64, to func(*decision.Question, int64)) func(string) (setting, string) {
 	return func(value string) (setting, string) {
 		n, err := strconv.ParseInt(value, 10, 64)
 		if value == Unset {
 			n = none
-		} else if err != nil || n < low || n > high {
-			return setting{}, fmt.Sprintf("%q is no number from %d to %d, nor %s", value, low, high, Unset)
+		} else if err != nil || n < 0 || n > high {
+			return setting{}, fmt.Sprintf("%q is no number from 0 to %d, nor %s", value, high, Unset)
 		}
 		return setting{apply: func(q *decision.Question) { to(q, n) }}, ""
 	}
@@ -65,7 +66,7 @@ func numberField(low, high, none int64, to func(*decision.Question, int64)) func
 
 // flagField is a flag or a hostgroup.
 func flagField(to func(*decision.Question, int64)) func(string) (setting, string) {
-	return numberField(0, 1<<31-1, int64(decision.None), to)
+	return numberField(1<<31-1, int64(decision.None), to)
 }
 
 func commandField(value string) (setting, string) {

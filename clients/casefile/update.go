@@ -76,8 +76,8 @@ func lineEnd(line string) string {
 }
 
 // Unfinished gives a mistake for each statement for which nothing is wanted.
-func (f *File) Unfinished() Mistakes {
-	var out Mistakes
+func (f *File) Unfinished() MistakesError {
+	var out MistakesError
 	for _, c := range f.Cases {
 		for _, s := range c.steps {
 			if len(s.wants) == 0 {

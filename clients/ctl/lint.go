@@ -121,7 +121,7 @@ func writeFindings(w io.Writer, list []finding) {
 		message := f.Message
 		others := slices.DeleteFunc(slices.Clone(f.OtherRules), func(id int64) bool { return strings.Contains(message, fmt.Sprintf("rule %d ", id)) })
 		if n := len(others); n > 0 {
-			message += fmt.Sprintf("; see rules %s", strings.Trim(fmt.Sprint(others[:min(n, maxOthers)]), "[]"))
+			message += "; see rules " + strings.Trim(fmt.Sprint(others[:min(n, maxOthers)]), "[]")
 			if n > maxOthers {
 				message += fmt.Sprintf(" and %d more", n-maxOthers)
 			}

@@ -41,13 +41,13 @@ func (a *app) test() *cobra.Command {
 			return translate.ConfigFromProto(cfg), err
 		}}
 		var run testRun
-		var mistakes casefile.Mistakes
+		var mistakes casefile.MistakesError
 		for _, f := range files {
 			if !update {
 				mistakes = append(mistakes, f.Unfinished()...)
 			}
 			results, err := runner.Run(f, match)
-			if found, ok := errors.AsType[casefile.Mistakes](err); ok {
+			if found, ok := errors.AsType[casefile.MistakesError](err); ok {
 				mistakes = append(mistakes, found...)
 				continue
 			}
@@ -74,14 +74,14 @@ func readCases(args []string) ([]*casefile.File, error) {
 		return nil, err
 	}
 	var files []*casefile.File
-	var mistakes casefile.Mistakes
+	var mistakes casefile.MistakesError
 	for _, path := range paths {
 		raw, err := os.ReadFile(path) //nolint:gosec // the user names the file
 		if err != nil {
 			return nil, fmt.Errorf("read cases: %w", err)
 		}
 		f, err := casefile.Parse(path, raw)
-		if found, ok := errors.AsType[casefile.Mistakes](err); ok {
+		if found, ok := errors.AsType[casefile.MistakesError](err); ok {
 			mistakes = append(mistakes, found...)
 		}
 		files = append(files, f)

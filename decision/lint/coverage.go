@@ -2,6 +2,7 @@ package lint
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -74,8 +75,7 @@ func (l *linter) overridden() {
 	later := newCoverIndex(l)
 	// savers are the places, by flag, of the next rule that may end a walk with the destination that it has.
 	savers := make(map[int64]int)
-	for i := len(l.rules) - 1; i >= 0; i-- {
-		r := l.rules[i]
+	for _, r := range slices.Backward(l.rules) {
 		if !r.reached || r.never {
 			continue
 		}

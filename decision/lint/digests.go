@@ -7,7 +7,8 @@ import (
 )
 
 // matchDigest reports expressions that no digest text can match. Digest texts hold no literals, comments and line
-// ends. A name in backticks may hold anything, so expressions with a backtick are left alone.
+// ends. A name in backticks may hold anything, so expressions with a backtick are left alone; quotes in such a name are
+// folded as well, unless digest_mode is "corrected".
 func (l *linter) matchDigest(r *rule) {
 	e := r.digest
 	if e == nil || r.row.NegateMatchPattern || len(e.branches) == 0 || strings.Contains(e.source, "`") || !*l.settings.QueryDigests {
@@ -51,7 +52,7 @@ var (
 func (l *linter) impossible(e *expression, b *branch) string {
 	for _, run := range b.runs {
 		switch {
-		case strings.ContainsAny(run, `'"`):
+		case strings.ContainsAny(run, `'"`) && *l.settings.DigestMode != "corrected":
 			return fmt.Sprintf("%q has a quote, and texts in quotes are ? there", run)
 		case strings.Contains(run, "/*") && !*l.settings.QueryDigestsKeepComment:
 			return fmt.Sprintf("%q begins a comment, and comments are left out", run)

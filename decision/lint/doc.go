@@ -4,6 +4,6 @@
 // It is a pure function of a configuration, reports and changes nothing. What is wrong enough to be refused is
 // decision.Compile's to say; lint begins where that ends. Each code is explained in docs/lint.md.
 //
-// Start with [Check]. chains.go finds out which rules a walk can reach, cover.go which rules match whatever another one
+// Start with [Check]. walks.go finds out which rules a walk can reach, cover.go which rules match whatever another one
 // matches, expression.go what an expression certainly needs, statements.go where typical statements go.
 package lint

@@ -66,8 +66,13 @@ func TestExpression(t *testing.T) {
 // FuzzExpression holds what is said of an expression to what it matches.
 func FuzzExpression(f *testing.F) {
 	for _, seed := range [][3]string{
-		{"^SELECT .* FROM t", "^SELECT", "SELECT a FROM t"}, {"a|b+c?", "a", "bbc"}, {`[a\]b]{2,}\.`, "]", "ab."},
-		{"^(a|(b))x?$", "x|", "bx"}, {"a{2}", "{2}|a", "aa"}, {"(?:ab)*?c", "c", "ababc"}, {`^\(*(SELECT|WITH)\b`, `\(`, "((WITH x"},
+		{"^SELECT .* FROM t", "^SELECT", "SELECT a FROM t"},
+		{"a|b+c?", "a", "bbc"},
+		{`[a\]b]{2,}\.`, "]", "ab."},
+		{"^(a|(b))x?$", "x|", "bx"},
+		{"a{2}", "{2}|a", "aa"},
+		{"(?:ab)*?c", "c", "ababc"},
+		{`^\(*(SELECT|WITH)\b`, `\(`, "((WITH x"},
 	} {
 		f.Add(seed[0], seed[1], seed[2], true)
 	}

@@ -2,6 +2,7 @@ package lint
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/pointsman/pointsman/decision"
@@ -102,7 +103,7 @@ func (t *trial) run() {
 	if !ok || read.rule == nil && t.answer.Reason != decision.ReasonDefaultHostgroup {
 		return
 	}
-	writes := int32(decision.None)
+	writes := decision.None
 	for _, sql := range sampleWrites {
 		w, ok := t.route(sql)
 		if !ok || writes != decision.None && w.hostgroup != writes {
@@ -113,7 +114,7 @@ func (t *trial) run() {
 	if writes == read.hostgroup {
 		return
 	}
-	who := fmt.Sprintf("user %s", t.session.Username)
+	who := "user " + t.session.Username
 	if t.session.Schemaname != "" {
 		who += " in schema " + t.session.Schemaname
 	}
@@ -206,9 +207,8 @@ func (t *trial) route(sql string) (way, bool) {
 	if t.answer.Reason != decision.ReasonRule {
 		return w, true
 	}
-	matched := t.answer.MatchedRules
-	for i := len(matched) - 1; i >= 0; i-- {
-		if r := t.l.byID[int64(matched[i])]; r != nil && r.hasDestination() {
+	for _, id := range slices.Backward(t.answer.MatchedRules) {
+		if r := t.l.byID[int64(id)]; r != nil && r.hasDestination() {
 			w.rule = r
 			break
 		}

@@ -6,8 +6,12 @@ import "github.com/pointsman/pointsman/decision/pattern"
 // rules with an expression don't match any more.
 const maxSteps = 20_000_000
 
-// stepsARewrite is what a rewrite costs, and a step for each byte besides: the new text has to be searched again.
-const stepsARewrite = 16_000
+// What a rewrite costs, and a step for each byte of both texts besides: the new text has to be searched again. An
+// expression that backtracks may need many steps to find all that it replaces, and nobody counts them.
+const (
+	stepsARewrite      = 16_000
+	stepsABacktracking = 1_000_000
+)
 
 // scan is one pass of a pattern.Set over a text.
 type scan struct {

@@ -118,6 +118,9 @@ func (w *Walk) obey(b *brief, e *entry, loop *circle) (flagSet bool) {
 func (w *Walk) rewrite(e *entry) bool {
 	to := &w.texts[w.turn]
 	w.steps -= stepsARewrite + len(w.Text)
+	if e.MatchPattern.Backtracking() {
+		w.steps -= stepsABacktracking
+	}
 	out, changed := e.MatchPattern.Replace((*to)[:0], w.Text, e.Replacement, e.Global)
 	*to = out
 	if !changed || len(out) > w.limit || bytes.Equal(out, w.Text) {

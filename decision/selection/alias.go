@@ -1,11 +1,14 @@
 package selection
 
+import "math/bits"
+
 // alias draws a row in proportion to its weight at a cost that does not grow with their number (Walker's method): the
 // weights are dealt out to as many equal cells as there are rows, at most two rows to a cell. All of it is in whole
 // numbers, so that the chances are exactly those of the weights.
 type alias struct {
 	cells []cell
 	size  uint64 // of a cell: the sum of the weights
+	total uint64 // of all cells
 }
 
 type cell struct {
@@ -13,17 +16,12 @@ type cell struct {
 	other uint32
 }
 
-// Steps between the seeds of draws that must not depend on each other. below counts in steps of its own.
-const (
-	cellStep = 0x632BE59BD9B4E019
-	tryStep  = 0xD1342543DE82EF95
-)
-
 func newAlias(rows []row) *alias {
 	a := &alias{cells: make([]cell, len(rows))}
 	for i := range rows {
 		a.size += uint64(rows[i].weight)
 	}
+	a.total = a.size * uint64(len(rows))
 	// Rows that need less than a cell leave room for the others.
 	var small, large []uint32
 	for i := range rows {
@@ -46,11 +44,17 @@ func newAlias(rows []row) *alias {
 	return a
 }
 
+// draw draws a number below total, in the way of below, and gives the row that it falls to.
 func (a *alias) draw(seed uint64) uint32 {
-	i := below(seed, uint64(len(a.cells)))
-	c := &a.cells[i]
-	if below(seed+cellStep, a.size) < c.own {
-		return uint32(i)
+	for {
+		seed += seedStep
+		m := mix(seed)
+		number, low := bits.Mul64(m, a.total)
+		if low >= a.total || low >= -a.total%a.total {
+			i, _ := bits.Mul64(m, uint64(len(a.cells))) // number / size
+			c := &a.cells[i]
+			others := ^uint64(int64(number-i*a.size-c.own) >> 63) // all bits or none
+			return uint32(i) ^ (uint32(i)^c.other)&uint32(others)
+		}
 	}
-	return c.other
 }

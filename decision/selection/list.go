@@ -28,8 +28,8 @@ type row struct {
 }
 
 const (
-	maxTwoPass = 20 // rows that are all looked at; of more, one is drawn and looked at
-	tries      = 4  // such draws before all are looked at
+	maxTwoPass = 3 // rows that are all looked at; of more, one is drawn and looked at
+	tries      = 4 // such draws before all are looked at
 )
 
 // NewList prepares a list, which must not be changed afterwards.
@@ -98,7 +98,7 @@ func (l *List) Pick(limits *Limits, seed uint64, excluded Set, used Used) int {
 	}
 	for range tries {
 		r := &l.rows[l.alias.draw(seed)]
-		if d.takes(r) {
+		if r.weightIf(d.connections(r), d.latencyUS, d.lagMS) > 0 {
 			return int(r.place)
 		}
 		seed += tryStep

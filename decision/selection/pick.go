@@ -48,10 +48,17 @@ func Recover(places []int, cands []Candidate, limits *Limits, excluded Set) []in
 	return places
 }
 
+const (
+	// seedStep is between the numbers of one draw, as in splitmix64.
+	seedStep = 0x9E3779B97F4A7C15
+	// tryStep is between the seeds of draws that must not depend on each other.
+	tryStep = 0xD1342543DE82EF95
+)
+
 // below turns a seed into a number in [0, n), every one of which is equally likely. n must not be 0.
 func below(seed, n uint64) uint64 {
 	for {
-		seed += 0x9E3779B97F4A7C15
+		seed += seedStep
 		high, low := bits.Mul64(mix(seed), n)
 		// The product's upper half is the number. Some lower halves would favour some numbers; they draw again.
 		if low >= n || low >= -n%n {

@@ -90,11 +90,11 @@ func (r *router) take(req *decisionv1.RouteStatementRequest) error {
 	case r.waits(id):
 		return r.refuse(req, badField("request_id", "%d is in flight already", id))
 	}
+	ctx := r.stream.Context()
 	_, err := r.reached(req.GetMinGeneration())
 	if (err == nil || req.GetMinGeneration() == 0) && !isLarge(req) {
-		return r.send(r.response(req))
+		return r.send(r.response(ctx, req))
 	}
-	ctx := r.stream.Context()
 	select {
 	case r.room <- struct{}{}:
 	case <-ctx.Done():
@@ -140,7 +140,7 @@ func (r *router) answerLater(ctx context.Context, req *decisionv1.RouteStatement
 		r.large.Lock()
 		defer r.large.Unlock()
 	}
-	resp := r.response(req)
+	resp := r.response(ctx, req)
 	r.mu.Lock()
 	delete(r.waiting, req.GetRequestId())
 	r.mu.Unlock()
@@ -148,14 +148,14 @@ func (r *router) answerLater(ctx context.Context, req *decisionv1.RouteStatement
 }
 
 // response decides with what is in force now.
-func (r *router) response(req *decisionv1.RouteStatementRequest) *decisionv1.RouteStatementResponse {
+func (r *router) response(ctx context.Context, req *decisionv1.RouteStatementRequest) *decisionv1.RouteStatementResponse {
 	g, err := r.reached(req.GetMinGeneration())
 	if err != nil {
 		r.metrics.Refused()
 		return refusal(req, err)
 	}
 	resp := &decisionv1.RouteStatementResponse{}
-	if err := r.decide(r.stream.Context(), g, req, resp); err != nil {
+	if err := r.decide(ctx, g, req, resp); err != nil {
 		return refusal(req, err)
 	}
 	return resp
