@@ -8,7 +8,7 @@ import "math/bits"
 type alias struct {
 	cells []cell
 	size  uint64 // of a cell: the sum of the weights
-	total uint64 // of all cells
+	total uint64 // of all cells; it fits for a million rows
 }
 
 type cell struct {

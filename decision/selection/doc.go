@@ -6,9 +6,9 @@
 // that passes.
 //
 // All draws are made from a [List], be it that of a hostgroup, prepared once and drawn from with live connections, or one of
-// candidates that came with a question. A list of up to 20 usable servers is looked at as a whole. From a longer one a
-// server is drawn at once and then looked at; if it may not be used just now, another one is drawn. Either way the chances
-// are the same. Draws that need more than that (servers that may come back, a demand on the lag of an Aurora cluster,
+// candidates that came with a question. A list of up to 3 usable servers is looked at as a whole. From a longer one a
+// server is drawn at once and then looked at, which is faster from 4 servers on; if it may not be used just now, another
+// one is drawn. After a few of these all are looked at. The chances are the same in any case. Draws that need more than that (servers that may come back, a demand on the lag of an Aurora cluster,
 // latency awareness) go the long way of [Pick], which says what every draw must come to.
 //
 // It must not open connections, count them, or know names of servers: a server is a place in a list. Go on with

@@ -81,7 +81,7 @@ func (l *List) With(used Used) []Candidate {
 }
 
 // Pick draws as the function [Pick] does with the same candidates: each eligible one in proportion to its weight. used
-// may be nil. With more than 20 that are usable, a seed may lead to another server than there.
+// may be nil. With more than 3 that are usable, a seed may lead to another server than there.
 func (l *List) Pick(limits *Limits, seed uint64, excluded Set, used Used) int {
 	if !l.isPlain(limits) {
 		return Pick(l.With(used), limits, seed, excluded)

@@ -47,6 +47,10 @@ func TestListDistribution(t *testing.T) {
 		excluded func(i int) bool
 	}{
 		{"all are usable", 200, heavy, nil, nil},
+		{"all of four", 4, func(i int) uint32 { return uint32(i*i + 1) }, nil, nil},
+		{"one of five is full", 5, func(i int) uint32 { return uint32(i*i + 1) }, func(i int) bool { return i == 4 }, nil},
+		{"one of three is full", 3, func(i int) uint32 { return uint32(i*i + 1) }, func(i int) bool { return i == 0 }, nil},
+		{"twenty", 20, heavy, func(i int) bool { return i%5 == 1 }, func(i int) bool { return i%5 == 2 }},
 		{"equal weights", 64, func(int) uint32 { return 1 }, nil, nil},
 		{"a fifth is full", 200, heavy, func(i int) bool { return i%5 == 0 }, nil},
 		{"a fifth is excluded", 100, heavy, nil, func(i int) bool { return i%5 == 0 }},

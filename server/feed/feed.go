@@ -154,7 +154,7 @@ func (f *Feed) takeOver(ctx context.Context, g *loaded.Generation, source string
 	if !f.live.Swap(g.Number, g) {
 		return false
 	}
-	f.metrics.InForce(g.Number, time.Now())
+	f.metrics.InForce(g.Core, time.Now(), g.Loading)
 	f.metrics.SetState(metrics.Current)
 	f.log.InfoContext(ctx, "a generation is in force", "generation", g.Number, "digest", g.Digest, "source", source)
 	return true

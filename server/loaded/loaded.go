@@ -3,6 +3,7 @@ package loaded
 import (
 	"crypto/sha256"
 	"fmt"
+	"time"
 
 	"google.golang.org/protobuf/proto"
 
@@ -23,6 +24,8 @@ type Generation struct {
 	Users Credentials
 	// Gateway is what gateways are told.
 	Gateway Gateway
+	// Loading is how long it took to read and compile the stored form.
+	Loading time.Duration
 }
 
 // ProblemsError says that a configuration does not compile.
@@ -48,6 +51,7 @@ func (e *ProblemsError) Error() string {
 
 // Load compiles the stored form of a generation. Errors: translate.ErrFormat, *ProblemsError.
 func Load(number uint64, digest string, format uint32, stored []byte) (*Generation, error) {
+	start := time.Now()
 	cfg, err := translate.Unmarshal(format, stored)
 	if err != nil {
 		return nil, fmt.Errorf("load generation %d: %w", number, err)
@@ -60,6 +64,7 @@ func Load(number uint64, digest string, format uint32, stored []byte) (*Generati
 	if g.Gateway, err = newGateway(core); err != nil {
 		return nil, fmt.Errorf("load generation %d: %w", number, err)
 	}
+	g.Loading = time.Since(start)
 	return g, nil
 }
 

@@ -59,14 +59,13 @@ type Metrics struct {
 	restarts  prometheus.Counter
 	rpcOK     map[string]prometheus.Counter // by method; complete before the first call
 
-	config     atomic.Int64 // a State
-	generation atomic.Uint64
-	since      atomic.Pointer[time.Time]
+	config  atomic.Int64 // a State
+	inForce *inForce
 }
 
 // New makes the metrics of a server of the given version.
 func New(version string) *Metrics {
-	m := &Metrics{registry: prometheus.NewRegistry()}
+	m := &Metrics{registry: prometheus.NewRegistry(), inForce: newInForce()}
 	counter := func(name, help string) prometheus.Counter {
 		c := prometheus.NewCounter(prometheus.CounterOpts{Name: name, Help: help})
 		m.registry.MustRegister(c)
@@ -118,15 +117,7 @@ func New(version string) *Metrics {
 	})
 	build.Set(1)
 	m.registry.MustRegister(
-		m.duration, m.state, m.offered, m.alarm, build,
-		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-			Name: "pointsman_generation",
-			Help: "Generation in force, 0 for none.",
-		}, func() float64 { return float64(m.generation.Load()) }),
-		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-			Name: "pointsman_generation_age_seconds",
-			Help: "Time since the generation in force was taken over, 0 for none.",
-		}, func() float64 { return age(m.since.Load()) }),
+		m.duration, m.state, m.offered, m.alarm, build, m.inForce,
 		collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 	)
@@ -199,12 +190,6 @@ func (m *Metrics) RPC(method string, code codes.Code) {
 	default:
 		m.rpcs.WithLabelValues(method, code.String()).Inc()
 	}
-}
-
-// InForce notes that a generation was taken into force at a time.
-func (m *Metrics) InForce(generation uint64, since time.Time) {
-	m.generation.Store(generation)
-	m.since.Store(&since)
 }
 
 // Offered notes the newest generation seen in the store.

@@ -27,7 +27,8 @@ func TestMetrics(t *testing.T) {
 		m.Decision(reason, time.Microsecond)
 	}
 	m.SetState(metrics.Stale)
-	m.InForce(7, time.Now())
+	g, _ := decision.Compile(7, &decision.Config{QueryRules: []decision.QueryRule{{RuleID: 1, MatchDigest: new("^SELECT")}}})
+	m.InForce(g, time.Now(), 1500*time.Millisecond)
 	m.Published("ok")
 	m.Rejected()
 	m.SetAlarm(true)
@@ -52,6 +53,7 @@ func TestMetrics(t *testing.T) {
 		`pointsman_decisions_total{reason="transaction"} 1`,
 		`pointsman_decision_duration_seconds_bucket{le="1e-06"} 9`,
 		`pointsman_generation 7`,
+		`pointsman_generation_load_seconds 1.5`,
 		`pointsman_publishes_total{result="ok"} 1`,
 		`pointsman_rejects_total 1`,
 		`pointsman_rpcs_total{code="OK",method="/s/known"} 1`,
@@ -63,6 +65,14 @@ func TestMetrics(t *testing.T) {
 		if !strings.Contains(page, want+"\n") {
 			t.Errorf("no line %s in\n%s", want, page)
 		}
+	}
+	for _, part := range []string{"digest_automaton", "pattern_automaton", "rules", "fast_routes", "classes"} {
+		if !strings.Contains(page, `pointsman_generation_memory_bytes{part="`+part+`"} `) {
+			t.Errorf("no memory of %s in\n%s", part, page)
+		}
+	}
+	if strings.Contains(page, `part="digest_automaton"} 0`) {
+		t.Errorf("an automaton without memory in\n%s", page)
 	}
 	if strings.Contains(page, "unknown") {
 		t.Errorf("a method that nobody announced is counted:\n%s", page)
