@@ -1,59 +1,83 @@
 package digest
 
-// class is the kind of a byte, as the passes see it.
+// class says what a byte may be part of. The classes are bits, so that one test can ask for several of them.
 type class uint8
 
-// The classes are bits, so that one test can ask for several of them.
 const (
-	word    class = 1 << iota // A-Z a-z 0-9 $ _
-	digit                     // 0-9, a word byte too
-	blank                     // Space, tab, CR, LF
-	opener                    // A byte that may open a string or a comment
-	squeeze                   // A byte that the second pass may drop
-	edge                      // A byte that may cost a blank beside it its place
+	letter  class = 1 << iota // A-Z a-z $ _
+	digit                     // 0-9
+	high                      // 0x80-0xFF
+	space                     // Space, tab, CR, LF
 	hex                       // 0-9 a-f A-F
-	letter                    // A-Z a-z, a word byte too
+	capital                   // A-Z; the value is the bit that makes the letter small.
+
+	word = letter | digit
 )
 
-// classes holds the class of every byte. A byte of class 0, or without word and blank, is a token byte: it ends
-// words and numbers. Bytes from 0x80 on are token bytes, so that digests do not depend on a character set.
+// classes holds the class of every byte.
 var classes = func() (t [256]class) {
-	for c := byte('0'); c <= '9'; c++ {
-		t[c] = word | digit | hex
-	}
-	for c := byte('a'); c <= 'z'; c++ {
-		k := word | letter
-		if c <= 'f' {
-			k |= hex
+	for c := range t {
+		switch c := byte(c); {
+		case '0' <= c && c <= '9':
+			t[c] = digit | hex
+		case 'A' <= c && c <= 'Z':
+			t[c] = letter | capital
+		case 'a' <= c && c <= 'z', c == '$', c == '_':
+			t[c] = letter
+		case c == ' ', c == '\t', c == '\r', c == '\n':
+			t[c] = space
+		case c >= 0x80:
+			t[c] = high
 		}
-		t[c], t[upper(c)] = k, k
 	}
-	t['$'], t['_'] = word, word
-	t[' '] = blank | squeeze
-	for _, c := range []byte("\t\r\n") {
-		t[c] = blank
-	}
-	for _, c := range []byte(`'"#/-`) {
-		t[c] = opener
-	}
-	for _, c := range []byte("+-") {
-		t[c] |= squeeze
-	}
-	for _, c := range []byte("(),?+-*/%") {
-		t[c] |= edge
+	for _, c := range []byte("abcdefABCDEF") {
+		t[c] |= hex
 	}
 	return t
 }()
 
-func upper(c byte) byte { return c - 'a' + 'A' }
+// kind says what a byte may start.
+type kind uint8
 
-func lower(c byte) byte {
-	if 'A' <= c && c <= 'Z' {
-		c += 'a' - 'A'
+const (
+	kindOther kind = iota
+	kindWord
+	kindDigit
+	kindBlank
+	kindValue // ?
+	kindOpen
+	kindClose
+	kindComma
+	kindOperator // * %
+	kindSlash
+	kindSign // +
+	kindDash
+	kindQuote
+	kindHash
+	kindBacktick // Of the corrected digest only, as the next.
+	kindPoint
+)
+
+// kinds holds the kind of every byte.
+var kinds = func() (t [256]kind) {
+	for c, k := range classes {
+		switch {
+		case k&letter != 0:
+			t[c] = kindWord
+		case k&digit != 0:
+			t[c] = kindDigit
+		case k&space != 0:
+			t[c] = kindBlank
+		}
 	}
-	return c
-}
+	t['?'], t['('], t[')'], t[','] = kindValue, kindOpen, kindClose, kindComma
+	t['*'], t['%'], t['/'], t['+'], t['-'] = kindOperator, kindOperator, kindSlash, kindSign, kindDash
+	t['\''], t['"'], t['#'] = kindQuote, kindQuote, kindHash
+	return t
+}()
 
 func isArithmetic(c byte) bool {
 	return c == '+' || c == '-' || c == '*' || c == '/' || c == '%'
 }
+
+func isAlpha(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }

@@ -34,34 +34,44 @@ type Buffer struct {
 	comment []byte
 }
 
-// Compute makes the digest of one statement, byte for byte as ProxySQL 2.7 does, its oddities included: rules and
-// statistics of a fleet name digests by their hash, so an improvement here would orphan them. Unlike ProxySQL it uses
-// the bytes behind a NUL, and limits above 127 mean what they say. It takes time linear in the length of sql.
+// Compute makes the digest of one statement, in time linear in its length.
+//
+// The compatible digest is that of ProxySQL 2.7, byte for byte and oddities included: rules and statistics of a fleet
+// name digests by their hash, so an improvement here would orphan them. Unlike ProxySQL it uses the bytes behind a NUL,
+// and limits above 127 mean what they say. The corrected digest is free of the oddities; there MaxQueryLength is the
+// length of the folded text, and what does not fit as a whole is left out.
 func Compute(b *Buffer, sql []byte, o *Options) Result {
-	s := scanner{sql: sql, o: o, limit: max(0, min(o.MaxQueryLength, len(sql))), comment: b.comment[:0]}
-	if len(b.text) < s.limit {
-		b.text = make([]byte, s.limit)
-	}
-	s.buf = b.text[:s.limit]
-	n := 0
-	// The first pass fills the text up to the limit. What the second pass wins by dropping blanks and signs is room
-	// for more of the statement.
-	for {
-		done := s.scan(n)
-		n = tighten(s.buf, n, s.w)
-		if done || n == s.w {
-			break
+	var text []byte
+	var comment firstComment
+	if o.Corrected {
+		// Each pair of dashes is taken apart, and a comment that is kept stands between blanks.
+		limit := max(0, min(o.MaxQueryLength, 2*len(sql)))
+		p := corrected{
+			o: o, sql: sql, buf: b.grow(limit), limit: limit,
+			lists:   plainLists{lists: newLists(o.GroupingLimit, o.GroupsGroupingLimit, limit)},
+			comment: firstComment{body: b.comment[:0]},
 		}
+		text, comment = p.text(), p.comment
+	} else {
+		limit := max(0, min(o.MaxQueryLength, len(sql)))
+		p := compatible{
+			o: o, sql: sql, buf: b.grow(limit), limit: limit,
+			lists:   newLists(o.GroupingLimit, o.GroupsGroupingLimit, limit),
+			comment: firstComment{body: b.comment[:0]},
+		}
+		text, comment = p.text(), p.comment
 	}
-	b.comment = s.comment
-	text := s.buf[:n]
-	values := max(0, min(o.GroupingLimit, len(text)))
-	text = foldLists(text, values)
-	if o.GroupsGroupingLimit > 0 {
-		text = foldGroups(text, values, o.GroupsGroupingLimit)
-	}
+	b.comment = comment.body
 	text = trimEnd(text)
-	return Result{Text: text, FirstComment: s.comment, HasComment: s.hasComment, Hash: Hash(text, o.MaxDigestLength)}
+	return Result{Text: text, FirstComment: comment.body, HasComment: comment.found, Hash: Hash(text, o.MaxDigestLength)}
+}
+
+// grow returns the space for a text of up to limit bytes, and some more.
+func (b *Buffer) grow(limit int) []byte {
+	if len(b.text) < limit+8 {
+		b.text = make([]byte, limit+8)
+	}
+	return b.text
 }
 
 // trimEnd cuts blanks and semicolons off the end. A lone semicolon stays.

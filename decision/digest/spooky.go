@@ -3,7 +3,6 @@ package digest
 import (
 	"encoding/binary"
 	"math/bits"
-	"slices"
 )
 
 // SpookyHash V2 is Bob Jenkins' non-cryptographic hash, in the public domain: https://burtleburtle.net/bob/hash/spooky.html.
@@ -24,8 +23,8 @@ func Hash(digestText []byte, maxDigestLength int) uint64 {
 	return hashLong(text)
 }
 
-func hashShort(p []byte) uint64 {
-	length := uint64(len(p))
+func hashShort(text []byte) uint64 {
+	p := text
 	a, b, c, d := uint64(0), uint64(0), uint64(seedWord), uint64(seedWord)
 	for len(p) >= 32 {
 		c += binary.LittleEndian.Uint64(p)
@@ -41,27 +40,19 @@ func hashShort(p []byte) uint64 {
 		a, b, c, d = mixShort(a, b, c, d)
 		p = p[16:]
 	}
-	d += length << 56
+	d += uint64(len(text)) << 56
 	// The up to 15 bytes that are left make two little-endian words; none at all count as two seed words.
 	switch {
-	case len(p) > 8:
+	case len(p) >= 8:
 		c += binary.LittleEndian.Uint64(p)
-		d += tail(p[8:])
+		d += tail(text, len(text)-len(p)+8)
 	case len(p) > 0:
-		c += tail(p)
+		c += tail(text, len(text)-len(p))
 	default:
 		c += seedWord
 		d += seedWord
 	}
 	return endShort(a, b, c, d)
-}
-
-// tail reads up to eight bytes as a little-endian word.
-func tail(p []byte) (v uint64) {
-	for _, c := range slices.Backward(p) {
-		v = v<<8 | uint64(c)
-	}
-	return v
 }
 
 func mixShort(a, b, c, d uint64) (uint64, uint64, uint64, uint64) {

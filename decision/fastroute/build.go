@@ -25,7 +25,7 @@ func Build(entries []Entry) (*Table, []Duplicate) {
 		t.salt = newSalt()
 		for i := range b.keys {
 			k := &b.keys[i]
-			hashes[i] = t.salt.hash(k.user, k.schema, k.flag)
+			hashes[i] = t.salt.hash(k.names, uint64(uint32(k.flag)))
 		}
 		t.place, ok = newPerfect(hashes)
 	}
@@ -53,7 +53,7 @@ func (b *builder) read(entries []Entry) {
 	b.index = make([]int32, 2<<bits.Len(uint(len(entries))))
 	for i := range entries {
 		e := &entries[i]
-		k := slot{b.users.add(e.Username), b.schemas.add(e.Schemaname), e.FlagIn, int32(i)}
+		k := slot{pair(b.users.add(e.Username), b.schemas.add(e.Schemaname)), e.FlagIn, int32(i)}
 		at := b.find(&k)
 		if known := b.index[at]; known != 0 {
 			b.duplicates = append(b.duplicates, Duplicate{First: int(b.keys[known-1].hostgroup), Second: i})
@@ -67,15 +67,15 @@ func (b *builder) read(entries []Entry) {
 // find gives the place of a key in the index, or the free place where it belongs.
 func (b *builder) find(k *slot) uint64 {
 	mask := uint64(len(b.index) - 1)
-	for i := b.salt.hash(k.user, k.schema, k.flag) & mask; ; i = (i + 1) & mask {
+	for i := b.salt.hash(k.names, uint64(uint32(k.flag))) & mask; ; i = (i + 1) & mask {
 		known := b.index[i]
-		if known == 0 || b.keys[known-1].is(k.user, k.schema, k.flag) {
+		if known == 0 || b.keys[known-1].is(k.names, k.flag) {
 			return i
 		}
 	}
 }
 
-// salt is a hash function for keys. It only spreads them: no answer depends on it.
+// salt is a hash function for two words. It only spreads them: no answer depends on it.
 type salt struct{ a, b uint64 }
 
 func newSalt() salt {
@@ -83,7 +83,7 @@ func newSalt() salt {
 	return salt{maphash.String(seed, "a"), maphash.String(seed, "b")}
 }
 
-func (s salt) hash(user, schema uint32, flag int32) uint64 {
-	high, low := bits.Mul64(uint64(user)<<32|uint64(schema)^s.a, uint64(uint32(flag))^s.b)
+func (s salt) hash(a, b uint64) uint64 {
+	high, low := bits.Mul64(a^s.a, b^s.b)
 	return high ^ low
 }

@@ -19,12 +19,15 @@ type Table struct {
 	entries int
 }
 
-// slot holds one entry, its strings replaced by their ids. The user 0 marks a free slot.
+// slot holds one entry. A free slot has the names 0.
 type slot struct {
-	user, schema uint32
-	flag         int32
-	hostgroup    int32
+	names     uint64 // a pair
+	flag      int32
+	hostgroup int32
 }
+
+// pair holds the ids of a user and a schema.
+func pair(user, schema uint32) uint64 { return uint64(user)<<32 | uint64(schema) }
 
 const slotSize = 16
 
@@ -85,12 +88,14 @@ func (t *Table) LookupIDs(user, schema uint32, flagIn int32) (hostgroup int32, o
 		return 0, false
 	}
 	if user != 0 {
-		if s := t.slot(user, schema, flagIn); s.is(user, schema, flagIn) {
+		names := pair(user, schema)
+		if s := t.slot(names, flagIn); s.is(names, flagIn) {
 			return s.hostgroup, true
 		}
 	}
 	if t.anyUser != 0 {
-		if s := t.slot(t.anyUser, schema, flagIn); s.is(t.anyUser, schema, flagIn) {
+		names := pair(t.anyUser, schema)
+		if s := t.slot(names, flagIn); s.is(names, flagIn) {
 			return s.hostgroup, true
 		}
 	}
@@ -100,14 +105,13 @@ func (t *Table) LookupIDs(user, schema uint32, flagIn int32) (hostgroup int32, o
 // Has tells whether there is an entry of this very user, schema and flag.
 func (t *Table) Has(username, schemaname string, flagIn int32) bool {
 	user, schema := t.UserID(username), t.SchemaID(schemaname)
-	return user != 0 && schema != 0 && t.slot(user, schema, flagIn).is(user, schema, flagIn)
+	names := pair(user, schema)
+	return user != 0 && schema != 0 && t.slot(names, flagIn).is(names, flagIn)
 }
 
 // slot gives the only slot that can hold the key.
-func (t *Table) slot(user, schema uint32, flag int32) *slot {
-	return &t.slots[t.place.place(t.salt.hash(user, schema, flag))]
+func (t *Table) slot(names uint64, flag int32) *slot {
+	return &t.slots[t.place.place(t.salt.hash(names, uint64(uint32(flag))))]
 }
 
-func (s *slot) is(user, schema uint32, flag int32) bool {
-	return s.user == user && s.schema == schema && s.flag == flag
-}
+func (s *slot) is(names uint64, flag int32) bool { return s.names == names && s.flag == flag }

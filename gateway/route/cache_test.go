@@ -13,24 +13,18 @@ func answer(n int) *decisionv1.RouteStatementResponse {
 	return &decisionv1.RouteStatementResponse{DestinationHostgroup: new(int32(n))}
 }
 
-// neighbours gives keys that belong in the same two sets with the same tag.
-func neighbours(n int) []key {
+// neighbours gives keys that belong in the same two sets.
+func neighbours(t *testing.T, n int) []key {
+	t.Helper()
 	keys := make([]key, n)
 	for i := range keys {
-		keys[i] = key{class: 3, sum: Hash{a: 12345, b: uint64(i)}, command: decisionv1.Command_COMMAND_QUERY}
-	}
-	return keys
-}
-
-// crowd gives keys with other tags that have their first set in common.
-func crowd(n int) []key {
-	r := rand.New(rand.NewPCG(2, 2))
-	var keys []key
-	for len(keys) < n {
-		k := key{class: 4, sum: Hash{r.Uint64(), 1}}
-		if k.place().first == 0 {
-			keys = append(keys, k)
+		k := key{class: 3, command: decisionv1.Command_COMMAND_QUERY}
+		kind, _ := k.words()
+		k.sum = Hash{a: uint64(3<<49|7<<34|i) ^ spread ^ kind, b: 1}
+		if first, second := places(k.words()); first != 3 || second != 7 {
+			t.Fatalf("key %d belongs in the sets %d and %d", i, first, second)
 		}
+		keys[i] = k
 	}
 	return keys
 }
@@ -54,14 +48,14 @@ func TestCacheTellsKeysApart(t *testing.T) {
 		if a := c.get(&keys[i]); a != nil {
 			t.Errorf("%+v: an answer of another key", keys[i])
 		}
-		c.put(&keys[i], 1, answer(i))
+		c.put(&keys[i], answer(i))
 	}
 	for i := range keys {
 		if a := c.get(&keys[i]); a.GetDestinationHostgroup() != int32(i) {
 			t.Errorf("%+v: %v, want %d", keys[i], a, i)
 		}
 	}
-	c.put(&base, 1, answer(77))
+	c.put(&base, answer(77))
 	if a := c.get(&base); a.GetDestinationHostgroup() != 77 || c.len() != len(keys) {
 		t.Errorf("%v after a second put, %d answers", a, c.len())
 	}
@@ -69,27 +63,22 @@ func TestCacheTellsKeysApart(t *testing.T) {
 
 func TestCachePushesOutTheOldest(t *testing.T) {
 	c := new(cache)
-	keys := neighbours(2*ways + 3)
-	first, later := keys[:2*ways], keys[2*ways:]
-	if p := first[0].place(); p.first == p.second {
-		t.Fatal("one set")
+	keys := neighbours(t, 2*ways+3)
+	for i := range 2 * ways {
+		c.put(&keys[i], answer(i))
 	}
-	for i := range first {
-		generation := uint64(5)
-		if i == 6 {
-			generation = 4
-		}
-		c.put(&first[i], generation, answer(i))
-	}
-	c.put(&first[0], 5, answer(0)) // younger now
-	for i := range later {
-		c.put(&later[i], 5, answer(i))
+	c.put(&keys[0], answer(0)) // younger now
+	for i := 2 * ways; i < len(keys); i++ {
+		c.put(&keys[i], answer(i))
 	}
 	for i := range keys {
-		gone := i == 6 || i == 1 || i == 2
-		if (c.get(&keys[i]) == nil) != gone {
-			t.Errorf("key %d is there: %v, want %v", i, gone, !gone)
+		a := c.get(&keys[i])
+		if gone := i >= 1 && i <= 3; (a == nil) != gone || a != nil && a.GetDestinationHostgroup() != int32(i) {
+			t.Errorf("key %d: answer %v; should it be gone: %v", i, a, gone)
 		}
+	}
+	if c.len() != 2*ways {
+		t.Errorf("%d answers in two sets, want %d", c.len(), 2*ways)
 	}
 }
 
@@ -99,8 +88,8 @@ func TestCacheHoldsMost(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	keys := make([]key, sets*ways/2)
 	for i := range keys {
-		keys[i] = key{class: r.Uint64N(50), sum: Hash{r.Uint64(), r.Uint64()}, command: decisionv1.Command(1 + r.IntN(3))}
-		c.put(&keys[i], 1, answer(i))
+		keys[i] = key{class: r.Uint64N(50), sum: Hash{r.Uint64(), r.Uint64() | 1}, command: decisionv1.Command(1 + r.IntN(3))}
+		c.put(&keys[i], answer(i))
 	}
 	lost := 0
 	for i := range keys {
@@ -119,7 +108,7 @@ func TestCacheHoldsMost(t *testing.T) {
 // TestCacheConcurrently has answers that say whose they are pushed out all the time: what is found must be the key's.
 func TestCacheConcurrently(t *testing.T) {
 	c := new(cache)
-	keys := append(neighbours(40), crowd(40)...)
+	keys := neighbours(t, 20)
 	var wg sync.WaitGroup
 	for worker := range uint64(4) {
 		wg.Go(func() {
@@ -129,7 +118,7 @@ func TestCacheConcurrently(t *testing.T) {
 				i := r.IntN(len(keys))
 				switch a := c.get(&keys[i]); {
 				case a == nil:
-					c.put(&keys[i], uint64(r.IntN(3)), answer(i))
+					c.put(&keys[i], answer(i))
 				case a.GetDestinationHostgroup() != int32(i):
 					t.Errorf("key %d: answer %v", i, a)
 					return
@@ -143,8 +132,8 @@ func TestCacheConcurrently(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if n := c.len(); n < 3*ways || n > 2*ways+40 {
-		t.Errorf("%d answers are kept", n)
+	if c.len() != 2*ways {
+		t.Errorf("%d answers in two sets, want %d", c.len(), 2*ways)
 	}
 }
 

@@ -44,8 +44,17 @@ type Session struct {
 	// DefaultHostgroup is where statements go while the decision service can't be asked.
 	DefaultHostgroup int32
 
-	class     *class // of the last answer; nil: to be found
-	lastClass *class // for last good answers
+	class      *class // of the last answer; nil: to be found
+	classID    uint64 // of class, with its generation
+	generation uint64
+	lastClass  *class // for last good answers
+}
+
+// enter notes the class that the session is in; nil: none is known.
+func (s *Session) enter(c *class) {
+	if s.class = c; c != nil {
+		s.classID, s.generation = c.id, c.generation
+	}
 }
 
 // Changed says that a field has changed: the session's class must be found anew.
@@ -56,7 +65,8 @@ func (s *Session) Changed() { s.class = nil }
 type Statement struct {
 	Text         []byte
 	DigestText   []byte // nil when digests are off
-	DigestHash   Hash   // HashOf(DigestText) if the caller has it: it saves the time to make it
+	DigestHash   Hash   // HashOf(DigestText) if the caller has kept it: it saves the time to make it
+	TextHash     Hash   // HashOf(Text), likewise
 	FirstComment []byte // nil when there is none
 	Generation   uint64 // whose options the digest was made with
 	Command      decisionv1.Command
@@ -101,13 +111,13 @@ func (r *Router) Up() bool { return !r.breaker.down.Load() }
 // Decide gives the answer for one statement. It always gives one, and it must not be changed: sessions share it.
 func (r *Router) Decide(ctx context.Context, s *Session, st *Statement) (*decisionv1.RouteStatementResponse, Source) {
 	newest := r.newest.Load()
-	if s.class == nil || s.class.generation != newest {
-		s.class = r.classes.find(newest, s)
+	if s.class == nil || s.generation != newest {
+		s.enter(r.classes.find(newest, s))
 	}
 	var keys keys
 	keys.of(st)
 	if s.class != nil {
-		if a := r.lookup(s.class, st, &keys, st.Generation == s.class.generation); a != nil {
+		if a := r.lookup(s.class, s.classID, st, &keys, st.Generation == s.generation); a != nil {
 			return a, Cached
 		}
 	}
@@ -118,7 +128,7 @@ func (r *Router) Decide(ctx context.Context, s *Session, st *Statement) (*decisi
 	}
 	for _, c := range []*class{s.class, s.lastClass} {
 		if c != nil {
-			if a := r.lookup(c, st, &keys, true); a != nil {
+			if a := r.lookup(c, c.id, st, &keys, true); a != nil {
 				return a, Stale
 			}
 		}
@@ -154,30 +164,35 @@ func (k *keys) of(st *Statement) {
 	}
 }
 
-func (k *keys) ofDigest(c *class) *key {
-	k.digest.class = c.id
+func (k *keys) ofDigest(class uint64) *key {
+	k.digest.class = class
 	return &k.digest
 }
 
-func (k *keys) ofText(c *class, st *Statement) *key {
+func (k *keys) ofText(class uint64, st *Statement) *key {
 	if !k.byText {
-		k.text.sum, k.text.command, k.text.byText = HashOf(st.Text), st.Command, true
+		if k.text.sum.b = st.TextHash.b; k.text.sum.b != 0 {
+			k.text.sum.a = st.TextHash.a
+		} else {
+			k.text.sum = HashOf(st.Text)
+		}
+		k.text.command, k.text.byText = st.Command, true
 		k.byText = true
 	}
-	k.text.class = c.id
+	k.text.class = class
 	return &k.text
 }
 
-// lookup finds an answer of the class. digests tells whether the statement's digest is the class's generation's own:
+// lookup finds an answer of the class, whose id comes along so that the class need not be read. digests tells whether the statement's digest is the class's generation's own:
 // other digest options make other digests, and what they make equal may differ under these.
-func (r *Router) lookup(c *class, st *Statement, k *keys, digests bool) *decisionv1.RouteStatementResponse {
+func (r *Router) lookup(c *class, id uint64, st *Statement, k *keys, digests bool) *decisionv1.RouteStatementResponse {
 	if k.byDigest && digests {
-		if a := r.cache.get(k.ofDigest(c)); a != nil {
+		if a := r.cache.get(k.ofDigest(id)); a != nil {
 			return a
 		}
 	}
 	if c.hasText.Load() {
-		return r.cache.get(k.ofText(c, st))
+		return r.cache.get(k.ofText(id, st))
 	}
 	return nil
 }
@@ -211,16 +226,17 @@ func (r *Router) ask(ctx context.Context, s *Session, st *Statement, k *keys) (*
 	r.breaker.succeed(r.log)
 	r.Observe(a.GetGeneration())
 	c := r.classes.learn(a.GetGeneration(), a.GetCookie(), a.GetSessionAttributes(), s)
-	s.class, s.lastClass = c, c
+	s.enter(c)
+	s.lastClass = c
 	switch a.GetCacheScope() {
 	case decisionv1.CacheScope_CACHE_SCOPE_DIGEST:
 		if k.byDigest && st.Generation == a.GetGeneration() {
-			r.cache.put(k.ofDigest(c), c.generation, a)
+			r.cache.put(k.ofDigest(c.id), a)
 			break
 		}
 		fallthrough // keep it for this text alone
 	case decisionv1.CacheScope_CACHE_SCOPE_TEXT:
-		r.cache.put(k.ofText(c, st), c.generation, a)
+		r.cache.put(k.ofText(c.id, st), a)
 		c.hasText.Store(true)
 	case decisionv1.CacheScope_CACHE_SCOPE_NONE, decisionv1.CacheScope_CACHE_SCOPE_UNSPECIFIED:
 	}

@@ -220,6 +220,15 @@ func TestKnownHash(t *testing.T) {
 	expect(t, r, s, st, 20, route.Asked)
 	expect(t, r, s, st, 20, route.Cached)
 	expect(t, r, s, query("SELECT 1, 2", "SELECT ?, ?", ""), 20, route.Cached)
+
+	d.scope = decisionv1.CacheScope_CACHE_SCOPE_TEXT
+	st = query("SELECT 3", "SELECT ?+?", "")
+	expect(t, r, s, st, 20, route.Asked)
+	st.TextHash = route.HashOf(st.Text)
+	expect(t, r, s, st, 20, route.Cached)
+	st.TextHash = route.HashOf([]byte("SELECT 4"))
+	expect(t, r, s, st, 20, route.Asked)
+	expect(t, r, s, query("SELECT 4", "SELECT ?+?", ""), 20, route.Cached)
 }
 
 func TestHitAllocs(t *testing.T) {

@@ -22,7 +22,8 @@ const maxStatement = 64 << 20
 type statement struct {
 	text       []byte
 	digest     []byte     // digest text, for classification also when digests are off
-	hash       route.Hash // of the digest text, when it is known
+	hash       route.Hash // of the digest text, and
+	textHash   route.Hash // of the text, when they are known
 	comment    []byte     // the first comment; nil when there is none
 	kind       kind
 	answer     *decisionv1.RouteStatementResponse
@@ -62,7 +63,7 @@ func (s *session) query(ctx context.Context, cmd *mysql.Command) error {
 // become makes a statement what a rule has rewritten it to. Its destination stays.
 func (s *session) become(st *statement, text []byte) {
 	r := s.examine(text)
-	st.text, st.digest, st.hash, st.comment, st.kind = r.text, r.digest, r.hash, r.comment, r.kind
+	st.text, st.textHash, st.digest, st.hash, st.comment, st.kind = r.text, r.textHash, r.digest, r.hash, r.comment, r.kind
 }
 
 // gather reads the whole command.
@@ -130,7 +131,7 @@ func (s *session) decide(ctx context.Context, st *statement, command decisionv1.
 		s.Metrics.decision(st.answer, "fast_forward")
 		return
 	}
-	q := route.Statement{Text: st.text, Command: command}
+	q := route.Statement{Text: st.text, TextHash: st.textHash, Command: command}
 	if st.settings.Digests {
 		q.Generation = st.generation
 		q.DigestText, q.DigestHash, q.FirstComment = st.digest, st.hash, st.comment

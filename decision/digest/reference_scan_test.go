@@ -2,11 +2,11 @@ package digest
 
 import "bytes"
 
-// maxComment is the length to which ProxySQL cuts the first comment.
-const maxComment = 1021
+// refMaxComment is the length to which ProxySQL cuts the first comment.
+const refMaxComment = 1021
 
-// scanner is the first pass: it drops comments and superfluous blanks and puts ? for strings and numbers.
-type scanner struct {
+// refScanner is the first pass: it drops comments and superfluous blanks and puts ? for strings and numbers.
+type refScanner struct {
 	sql   []byte
 	o     *Options
 	i     int // Next byte of sql.
@@ -21,15 +21,15 @@ type scanner struct {
 
 // scan continues the text, which has length w, until the statement or the room ends. It reports whether there is
 // nothing to come: the statement is used up, or a number was cut by the limit.
-func (s *scanner) scan(w int) (done bool) {
+func (s *refScanner) scan(w int) (done bool) {
 	sql, buf, i := s.sql, s.buf, s.i
 	plain := !s.o.Lowercase && !s.o.ReplaceNull && !s.o.NoDigits
-	resumed := i > 0 && classes[sql[i-1]]&word != 0 // The limit came inside a word.
+	resumed := i > 0 && refClasses[sql[i-1]]&refWord != 0 // The limit came inside a word.
 	for i < len(sql) && w < len(buf) {
 		c := sql[i]
-		k := classes[c]
+		k := refClasses[c]
 		switch {
-		case k&(word|digit) == word && plain:
+		case k&(refWord|refDigit) == refWord && plain:
 			for {
 				buf[w] = c
 				w++
@@ -37,17 +37,17 @@ func (s *scanner) scan(w int) (done bool) {
 				if i == len(sql) || w == len(buf) {
 					break
 				}
-				if c = sql[i]; classes[c]&word == 0 {
+				if c = sql[i]; refClasses[c]&refWord == 0 {
 					break
 				}
 			}
-		case k&blank != 0:
+		case k&refBlank != 0:
 			if w > 0 && buf[w-1] != ' ' {
 				buf[w] = ' '
 				w++
 			}
 			i++
-		case k&(word|opener) == 0:
+		case k&(refWord|refOpener) == 0:
 			buf[w] = c
 			w++
 			i++
@@ -56,11 +56,11 @@ func (s *scanner) scan(w int) (done bool) {
 			switch {
 			case resumed:
 				s.word()
-			case k&digit != 0:
+			case k&refDigit != 0:
 				if s.number() {
 					return true
 				}
-			case k&word != 0:
+			case k&refWord != 0:
 				if !s.o.ReplaceNull || !s.null() {
 					s.word()
 				}
@@ -76,21 +76,21 @@ func (s *scanner) scan(w int) (done bool) {
 }
 
 // blank puts a space, unless the text is empty or ends with one.
-func (s *scanner) blank() {
+func (s *refScanner) blank() {
 	if s.w > 0 && s.buf[s.w-1] != ' ' && s.w < s.limit {
 		s.put(' ')
 	}
 }
 
-func (s *scanner) put(c byte) {
+func (s *refScanner) put(c byte) {
 	s.buf[s.w] = c
 	s.w++
 }
 
 // word copies word bytes.
-func (s *scanner) word() {
+func (s *refScanner) word() {
 	j := s.i
-	for j < len(s.sql) && classes[s.sql[j]]&word != 0 {
+	for j < len(s.sql) && refClasses[s.sql[j]]&refWord != 0 {
 		j++
 	}
 	s.i = s.transcribe(s.i, j, s.o.Lowercase)
@@ -98,7 +98,7 @@ func (s *scanner) word() {
 
 // transcribe copies a piece of the statement up to the limit and returns where it stopped. With no_digits a run of
 // digits becomes one ?, except at the very start.
-func (s *scanner) transcribe(from, to int, lowercase bool) int {
+func (s *refScanner) transcribe(from, to int, lowercase bool) int {
 	if !lowercase && !s.o.NoDigits {
 		n := copy(s.buf[s.w:], s.sql[from:to])
 		s.w += n
@@ -110,10 +110,10 @@ func (s *scanner) transcribe(from, to int, lowercase bool) int {
 		}
 		c := s.sql[i]
 		if lowercase {
-			c = lower(c)
+			c = refLower(c)
 		}
-		if s.o.NoDigits && classes[c]&digit != 0 && s.w > 0 {
-			if s.w > 1 && classes[s.sql[i-1]]&digit != 0 {
+		if s.o.NoDigits && refClasses[c]&refDigit != 0 && s.w > 0 {
+			if s.w > 1 && refClasses[s.sql[i-1]]&refDigit != 0 {
 				continue
 			}
 			c = '?'
@@ -124,11 +124,11 @@ func (s *scanner) transcribe(from, to int, lowercase bool) int {
 }
 
 // null puts ? for the word NULL.
-func (s *scanner) null() bool {
+func (s *refScanner) null() bool {
 	if s.i+4 > len(s.sql) || s.sql[s.i]|0x20 != 'n' || !bytes.EqualFold(s.sql[s.i:s.i+4], []byte("null")) {
 		return false
 	}
-	if s.i+4 < len(s.sql) && classes[s.sql[s.i+4]]&word != 0 {
+	if s.i+4 < len(s.sql) && refClasses[s.sql[s.i+4]]&refWord != 0 {
 		return false
 	}
 	s.put('?')
@@ -142,18 +142,18 @@ func (s *scanner) null() bool {
 // After the first digit any mix of digits, points and exponents counts. It is a number if a byte that is not a word
 // byte ends it. The last byte of the statement is special: when it is a word byte it belongs to the number whatever it
 // is (9x is a number there), otherwise it does not belong to it.
-func (s *scanner) number() (cut bool) {
+func (s *refScanner) number() (cut bool) {
 	sql, last := s.sql, len(s.sql)-1
 	j := s.i + 1
 	if sql[s.i] == '0' && j < last && sql[j]|0x20 == 'x' {
-		for j++; j < last && classes[sql[j]]&hex != 0; {
+		for j++; j < last && refClasses[sql[j]]&refHex != 0; {
 			j++
 		}
 	} else {
 	loop:
 		for j < last {
 			switch c := sql[j]; {
-			case classes[c]&digit != 0 || c == '.':
+			case refClasses[c]&refDigit != 0 || c == '.':
 				j++
 			case c|0x20 == 'e':
 				j++
@@ -165,14 +165,14 @@ func (s *scanner) number() (cut bool) {
 			}
 		}
 	}
-	if j == last && classes[sql[j]]&word != 0 {
+	if j == last && refClasses[sql[j]]&refWord != 0 {
 		j++
 	}
 	switch {
 	case j-s.i >= s.limit-s.w && j < len(sql):
 		s.put('?')
 		return true
-	case j < len(sql) && classes[sql[j]]&word != 0:
+	case j < len(sql) && refClasses[sql[j]]&refWord != 0:
 		s.i = s.transcribe(s.i, j, s.o.Lowercase)
 		s.word()
 	default:
@@ -183,7 +183,7 @@ func (s *scanner) number() (cut bool) {
 }
 
 // open handles a byte that may open a string or a comment.
-func (s *scanner) open(c byte) {
+func (s *refScanner) open(c byte) {
 	sql, i := s.sql, s.i
 	switch {
 	case c == '\'' || c == '"':
@@ -204,7 +204,7 @@ func (s *scanner) open(c byte) {
 }
 
 // string puts ? for a string. One that is not terminated leaves nothing.
-func (s *scanner) string(quote byte) {
+func (s *refScanner) string(quote byte) {
 	sql := s.sql
 	for j := s.i + 1; j < len(sql); j++ {
 		switch sql[j] {
@@ -224,8 +224,8 @@ func (s *scanner) string(quote byte) {
 }
 
 // dashes tells whether a "-- " comment starts at i. ProxySQL looks for them in the first max_query_length bytes only.
-func (s *scanner) dashes(i int) bool {
-	return i+2 < s.limit && s.sql[i] == '-' && s.sql[i+1] == '-' && classes[s.sql[i+2]]&blank != 0 &&
+func (s *refScanner) dashes(i int) bool {
+	return i+2 < s.limit && s.sql[i] == '-' && s.sql[i+1] == '-' && refClasses[s.sql[i+2]]&refBlank != 0 &&
 		(i == 0 || s.sql[i-1] != '-')
 }
 
@@ -233,7 +233,7 @@ func (s *scanner) dashes(i int) bool {
 //
 // The blank after two dashes belongs to the opener even if it is a line end. Openers are seen inside the comment too,
 // so one that closes a line joins the next line to the comment.
-func (s *scanner) lineComment(n int) {
+func (s *refScanner) lineComment(n int) {
 	s.blank()
 	for opened := true; ; opened = n == 3 && s.dashes(s.i) {
 		if opened {
@@ -258,7 +258,7 @@ func (s *scanner) lineComment(n int) {
 
 // blockComment skips a comment of the form /* */. The body of a version comment stays, as it was written but without
 // the version.
-func (s *scanner) blockComment() {
+func (s *refScanner) blockComment() {
 	sql := s.sql
 	start := s.i + 2
 	version := start < len(sql) && sql[start] == '!'
@@ -292,7 +292,7 @@ func (s *scanner) blockComment() {
 	case version && !s.o.KeepComment:
 		// Only the end of a body without any letter stays.
 		from := start
-		for from < end-2 && classes[sql[from]]&letter == 0 {
+		for from < end-2 && refClasses[sql[from]]&refLetter == 0 {
 			from++
 		}
 		s.verbatim(from, end)
@@ -306,32 +306,32 @@ func (s *scanner) blockComment() {
 }
 
 // verbatim copies a piece from inside a comment. Its case stays.
-func (s *scanner) verbatim(from, to int) {
+func (s *refScanner) verbatim(from, to int) {
 	for from < to && s.w < s.limit {
 		next := from
-		for next < to && classes[s.sql[next]]&blank == 0 {
+		for next < to && refClasses[s.sql[next]]&refBlank == 0 {
 			next++
 		}
 		s.transcribe(from, next, false)
-		for from = next; from < to && classes[s.sql[from]]&blank != 0; from++ {
+		for from = next; from < to && refClasses[s.sql[from]]&refBlank != 0; from++ {
 			s.blank()
 		}
 	}
 }
 
 // mark puts one end of a kept comment.
-func (s *scanner) mark(m string) {
+func (s *refScanner) mark(m string) {
 	s.w += copy(s.buf[s.w:], m)
 }
 
 // first keeps the body of the first comment.
-func (s *scanner) first(body []byte) {
+func (s *refScanner) first(body []byte) {
 	if s.hasComment {
 		return
 	}
 	s.hasComment = true
-	for _, c := range body[:min(len(body), maxComment)] {
-		if classes[c]&blank != 0 {
+	for _, c := range body[:min(len(body), refMaxComment)] {
+		if refClasses[c]&refBlank != 0 {
 			c = ' '
 		}
 		s.comment = append(s.comment, c)

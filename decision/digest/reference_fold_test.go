@@ -5,7 +5,7 @@ import "bytes"
 // foldLists is the third pass, in place: a run of at least n+2 values inside parentheses keeps its first n, then
 // "...". Inside parentheses means after a ( with no ) since, so a list is not folded behind an inner pair. A value right
 // behind an arithmetic sign or a ) starts no run.
-func foldLists(text []byte, n int) []byte {
+func refFoldLists(text []byte, n int) []byte {
 	if bytes.Count(text, []byte("?")) < n+2 {
 		return text
 	}
@@ -18,28 +18,28 @@ func foldLists(text []byte, n int) []byte {
 			break
 		}
 		start += r
-		if k := lastParenthesis(text[r:start]); k >= 0 {
+		if k := refLastParenthesis(text[r:start]); k >= 0 {
 			inside = text[r+k] == '('
 		}
 		end, count := start+1, 0
-		if inside && !isArithmetic(text[start-1]) && text[start-1] != ')' {
-			end, count = listEnd(text, start)
+		if inside && !refIsArithmetic(text[start-1]) && text[start-1] != ')' {
+			end, count = refListEnd(text, start)
 		}
 		if count < n+2 {
-			w += move(text, w, r, end)
+			w += refMove(text, w, r, end)
 			r = end
 			continue
 		}
-		w += move(text, w, r, start+2*n)
+		w += refMove(text, w, r, start+2*n)
 		w += copy(text[w:], "...")
 		r = end
 	}
-	w += move(text, w, r, len(text))
+	w += refMove(text, w, r, len(text))
 	return text[:w]
 }
 
 // move copies text[from:to] down to w and returns its length.
-func move(text []byte, w, from, to int) int {
+func refMove(text []byte, w, from, to int) int {
 	if w < from {
 		copy(text[w:], text[from:to])
 	}
@@ -47,7 +47,7 @@ func move(text []byte, w, from, to int) int {
 }
 
 // lastParenthesis finds the last ( or ), or gives -1.
-func lastParenthesis(text []byte) int {
+func refLastParenthesis(text []byte) int {
 	k := len(text) - 1
 	for k >= 0 && text[k] != '(' && text[k] != ')' {
 		k--
@@ -56,7 +56,7 @@ func lastParenthesis(text []byte) int {
 }
 
 // listEnd counts the values of the list ?,?,? at r, each followed by a comma or ), and tells where the last one ends.
-func listEnd(text []byte, r int) (end, count int) {
+func refListEnd(text []byte, r int) (end, count int) {
 	end = r
 	for r < len(text) && text[r] == '?' && r+1 < len(text) {
 		switch text[r+1] {
@@ -78,21 +78,21 @@ func listEnd(text []byte, r int) (end, count int) {
 
 // foldGroups is the fourth pass: of more than m folded lists in a row the first m stay, then ",...". The comma behind
 // them is lost, as in ProxySQL.
-func foldGroups(text []byte, n, m int) []byte {
-	if !bytes.Contains(text, []byte("...),(?")) {
+func refFoldGroups(text []byte, n, m int) []byte {
+	if n == 0 {
 		return text
 	}
 	size := 2*n + 5 // "(", n times "?,", "...)"
 	w := 0
 	for r := 0; r < len(text); {
-		if text[r] != '(' || !isGroup(text[r:], n) {
+		if text[r] != '(' || !refIsGroup(text[r:], n) {
 			text[w] = text[r]
 			w++
 			r++
 			continue
 		}
 		end, count := r+size, 1
-		for end+1 < len(text) && text[end] == ',' && isGroup(text[end+1:], n) {
+		for end+1 < len(text) && text[end] == ',' && refIsGroup(text[end+1:], n) {
 			end += 1 + size
 			count++
 		}
@@ -112,7 +112,7 @@ func foldGroups(text []byte, n, m int) []byte {
 }
 
 // isGroup tells whether text starts with a folded list of n values in parentheses.
-func isGroup(text []byte, n int) bool {
+func refIsGroup(text []byte, n int) bool {
 	if len(text) < 2*n+5 || text[0] != '(' {
 		return false
 	}

@@ -4,12 +4,12 @@ package digest
 //
 // It looks back at the buffer in which it moves bytes, not at a copy: while exactly one byte has been dropped, the
 // place of the byte before the previous one has just been overwritten by the previous one. ProxySQL does so too.
-func tighten(buf []byte, from, to int) int {
+func refTighten(buf []byte, from, to int) int {
 	buf = buf[:to]
 	w := from
 	for r := from; r < len(buf); r++ {
 		c := buf[r]
-		if classes[c]&squeeze != 0 && (c == ' ' && dropBlank(buf, r) || c != ' ' && dropSign(buf, r)) {
+		if refClasses[c]&refSqueeze != 0 && (c == ' ' && refDropBlank(buf, r) || c != ' ' && refDropSign(buf, r)) {
 			continue
 		}
 		buf[w] = c
@@ -18,32 +18,32 @@ func tighten(buf []byte, from, to int) int {
 	return w
 }
 
-// dropBlank tells whether the blank at r goes: after ( and comma, before ) and comma, and between an arithmetic sign
+// refDropBlank tells whether the blank at r goes: after ( and comma, before ) and comma, and between an arithmetic sign
 // and a value.
-func dropBlank(buf []byte, r int) bool {
+func refDropBlank(buf []byte, r int) bool {
 	prev, next := buf[r-1], byte(' ') // The first pass never puts a blank first.
 	if r+1 < len(buf) {
 		next = buf[r+1]
 	}
-	if (classes[prev]|classes[next])&edge == 0 {
+	if (refClasses[prev]|refClasses[next])&refEdge == 0 {
 		return false
 	}
 	return prev == '(' || prev == ',' || next == ')' || next == ',' ||
-		prev == '?' && isArithmetic(next) || isArithmetic(prev) && next == '?'
+		prev == '?' && refIsArithmetic(next) || refIsArithmetic(prev) && next == '?'
 }
 
-// dropSign tells whether the + or - at r goes.
-func dropSign(buf []byte, r int) bool {
+// refDropSign tells whether the + or - at r goes.
+func refDropSign(buf []byte, r int) bool {
 	if r == 0 {
 		return false
 	}
 	prev := buf[r-1]
 	if prev == ' ' && r > 1 {
 		prev = buf[r-2]
-		if classes[prev]&word != 0 {
+		if refClasses[prev]&refWord != 0 {
 			return true
 		}
-	} else if classes[prev]&word != 0 {
+	} else if refClasses[prev]&refWord != 0 {
 		return false
 	}
 	if prev == ')' || prev == '?' {
