@@ -25,10 +25,12 @@ TESTFLAGS ?=
 BENCH ?= .
 COUNT ?= 6
 FUZZTIME ?= 30s
+# Groups of rows for bench-core; all when it is empty.
+BENCH_CORE ?=
 
 .PHONY: help
 help: ## List the targets.
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: run
 run: ## Build and start everything with demo backends; Ctrl-C stops it.
@@ -90,6 +92,18 @@ bench: ## Run benchmarks (BENCH, COUNT) and compare with bench/base.txt if it is
 	@mkdir -p bench
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem -count $(COUNT) ./... | tee bench/new.txt
 	$(TOOL) benchstat $(wildcard bench/base.txt) bench/new.txt
+
+.PHONY: bench-core
+bench-core: ## Hold the decision core to its budgets (docs/benchmarks.md).
+	@mkdir -p bench
+	@$(GO) build -o bench/bench-core ./deploy/bench/cmd/bench-core
+	@bench/bench-core -out bench/core.json $(BENCH_CORE)
+
+.PHONY: bench-hostile
+bench-hostile: ## Measure what a hostile caller does to the others.
+	@mkdir -p bench
+	@$(GO) build -o bench/ ./deploy/bench/cmd/bench-hostile ./server/cmd/pointsman
+	@bench/bench-hostile -server bench/pointsman -out bench/hostile.json
 
 .PHONY: fuzz
 fuzz: ## Run every fuzz target for FUZZTIME (30s) each.
