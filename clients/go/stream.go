@@ -128,13 +128,18 @@ func (r *router) close(err error) {
 
 func (r *router) send(ctx context.Context, s grpc.BidiStreamingClient[decisionv1.RouteStatementRequest, decisionv1.RouteStatementResponse]) {
 	for {
+		var req *decisionv1.RouteStatementRequest
 		select {
-		case <-ctx.Done():
-			return
-		case req := <-r.queue:
-			if r.waiting(req.GetRequestId()) && s.Send(req) != nil {
+		case req = <-r.queue:
+		default:
+			select {
+			case req = <-r.queue:
+			case <-ctx.Done():
 				return
 			}
+		}
+		if r.waiting(req.GetRequestId()) && s.Send(req) != nil {
+			return
 		}
 	}
 }
@@ -194,9 +199,13 @@ func (c *Client) Route(ctx context.Context, req *decisionv1.RouteStatementReques
 		return nil, ErrUnavailable
 	}
 	select {
-	case r.queue <- req:
-	case <-ctx.Done():
-		return r.giveUp(req.GetRequestId(), ch, ctx.Err())
+	case r.queue <- req: // without looking at ctx: two cases cost far more than one
+	default:
+		select {
+		case r.queue <- req:
+		case <-ctx.Done():
+			return r.giveUp(req.GetRequestId(), ch, ctx.Err())
+		}
 	}
 	select {
 	case res := <-ch:

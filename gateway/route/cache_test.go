@@ -137,6 +137,14 @@ func TestCacheConcurrently(t *testing.T) {
 	}
 }
 
+func TestHashOfDigest(t *testing.T) {
+	text, other := []byte("SELECT ?"), []byte("SELECT ?,?")
+	h := HashOfDigest(text, 4)
+	if h != HashOfDigest(text, 4) || h == HashOfDigest(other, 4) || h == HashOfDigest(text, 8) || h.b == 0 {
+		t.Errorf("hash %v", h)
+	}
+}
+
 func TestHash(t *testing.T) {
 	seen := map[Hash]string{}
 	for _, text := range []string{"", "a", "b", "SELECT ?", "SELECT ? "} {

@@ -65,8 +65,8 @@ func (s *Session) Changed() { s.class = nil }
 type Statement struct {
 	Text         []byte
 	DigestText   []byte // nil when digests are off
-	DigestHash   Hash   // HashOf(DigestText) if the caller has kept it: it saves the time to make it
-	TextHash     Hash   // HashOf(Text), likewise
+	DigestHash   Hash   // HashOfDigest of DigestText
+	TextHash     Hash   // HashOf(Text) if the caller has kept it: else it is made when it is needed
 	FirstComment []byte // nil when there is none
 	Generation   uint64 // whose options the digest was made with
 	Command      decisionv1.Command
@@ -157,11 +157,7 @@ func (k *keys) of(st *Statement) {
 		return
 	}
 	k.digest.command = st.Command
-	if k.digest.sum.b = st.DigestHash.b; k.digest.sum.b != 0 {
-		k.digest.sum.a = st.DigestHash.a
-	} else {
-		k.digest.sum = HashOf(st.DigestText)
-	}
+	k.digest.sum = st.DigestHash
 }
 
 func (k *keys) ofDigest(class uint64) *key {

@@ -12,6 +12,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"github.com/pointsman/pointsman/decision/digest"
 	"github.com/pointsman/pointsman/gateway/route"
 	decisionv1 "github.com/pointsman/pointsman/proto/pointsman/decision/v1"
 )
@@ -48,12 +49,19 @@ func newRouter(d route.Decider) *route.Router {
 	return route.New(d, 10*time.Second, slog.New(slog.DiscardHandler))
 }
 
-func query(text, digest, comment string) *route.Statement {
-	st := &route.Statement{Text: []byte(text), DigestText: []byte(digest), Generation: 1, Command: decisionv1.Command_COMMAND_QUERY}
+func query(text, digestText, comment string) *route.Statement {
+	st := &route.Statement{
+		Text: []byte(text), DigestText: []byte(digestText), DigestHash: hashOfDigest(digestText),
+		Generation: 1, Command: decisionv1.Command_COMMAND_QUERY,
+	}
 	if comment != "" {
 		st.FirstComment = []byte(comment)
 	}
 	return st
+}
+
+func hashOfDigest(text string) route.Hash {
+	return route.HashOfDigest([]byte(text), digest.Hash([]byte(text), 2048))
 }
 
 // expect decides and compares hostgroup and source.
@@ -207,16 +215,15 @@ func TestCacheIsBounded(t *testing.T) {
 	}
 }
 
-// TestKnownHash uses the caller's hash of the digest text.
+// TestKnownHash uses the caller's hashes.
 func TestKnownHash(t *testing.T) {
 	d := &decider{generation: 1, scope: decisionv1.CacheScope_CACHE_SCOPE_DIGEST, hostgroup: 20}
 	r := newRouter(d)
 	s := &route.Session{Username: "app"}
 	st := query("SELECT 1", "SELECT ?", "")
 	expect(t, r, s, st, 20, route.Asked)
-	st.DigestHash = route.HashOf(st.DigestText)
 	expect(t, r, s, st, 20, route.Cached)
-	st.DigestHash = route.HashOf([]byte("SELECT ?, ?"))
+	st.DigestHash = hashOfDigest("SELECT ?, ?")
 	expect(t, r, s, st, 20, route.Asked)
 	expect(t, r, s, st, 20, route.Cached)
 	expect(t, r, s, query("SELECT 1, 2", "SELECT ?, ?", ""), 20, route.Cached)
@@ -235,11 +242,15 @@ func TestHitAllocs(t *testing.T) {
 	for _, scope := range []decisionv1.CacheScope{decisionv1.CacheScope_CACHE_SCOPE_DIGEST, decisionv1.CacheScope_CACHE_SCOPE_TEXT} {
 		r := newRouter(&decider{generation: 1, scope: scope, hostgroup: 20})
 		s := &route.Session{Username: "app"}
-		text, digest := []byte("SELECT 1"), []byte("SELECT ?")
+		text, digestText := []byte("SELECT 1"), []byte("SELECT ?")
+		digestHash := hashOfDigest("SELECT ?")
 		ctx := t.Context()
 		decide := func() route.Source {
 			// A caller's statement lives no longer than the call.
-			st := route.Statement{Text: text, DigestText: digest, Generation: 1, Command: decisionv1.Command_COMMAND_QUERY}
+			st := route.Statement{
+				Text: text, DigestText: digestText, DigestHash: digestHash,
+				Generation: 1, Command: decisionv1.Command_COMMAND_QUERY,
+			}
 			_, source := r.Decide(ctx, s, &st)
 			return source
 		}

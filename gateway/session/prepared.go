@@ -167,7 +167,7 @@ func (s *session) examinePrepared(ps *preparedStatement) statement {
 	if ps.seen.text == nil || ps.seen.generation != snap.Generation {
 		st := s.examine(ps.text)
 		st.digest, st.comment = bytes.Clone(st.digest), bytes.Clone(st.comment) // they were the buffer's
-		st.hash, st.textHash = route.HashOf(st.digest), route.HashOf(st.text)
+		st.textHash = route.HashOf(st.text)
 		st.settings = nil // would keep an old snapshot in memory
 		ps.seen = st
 	}

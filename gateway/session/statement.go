@@ -22,8 +22,8 @@ const maxStatement = 64 << 20
 type statement struct {
 	text       []byte
 	digest     []byte     // digest text, for classification also when digests are off
-	hash       route.Hash // of the digest text, and
-	textHash   route.Hash // of the text, when they are known
+	hash       route.Hash // of the digest text
+	textHash   route.Hash // of the text, when it is known
 	comment    []byte     // the first comment; nil when there is none
 	kind       kind
 	answer     *decisionv1.RouteStatementResponse
@@ -87,7 +87,7 @@ func (s *session) examine(text []byte) statement {
 	snap := s.Snapshots.Current()
 	st := statement{text: text, settings: &snap.Settings, generation: snap.Generation}
 	res := digest.Compute(&s.buffer, text, &st.settings.DigestOptions)
-	st.digest = res.Text
+	st.digest, st.hash = res.Text, route.HashOfDigest(res.Text, res.Hash)
 	if res.HasComment {
 		st.comment = res.FirstComment
 	}
