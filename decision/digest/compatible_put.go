@@ -101,7 +101,8 @@ func (p *compatible) putBlank() {
 
 func (p *compatible) putValue() {
 	w := p.w
-	if p.last&(atSign|atBlank) != 0 && (p.last == atSign || p.before&(atOperator|atGoneSign) != 0) {
+	// Without branches as far as it goes: whether a blank stands before a value is hard to predict.
+	if p.last&atSign|p.before&(atOperator|atGoneSign)&-(p.last/atBlank&1) != 0 {
 		w--
 		p.drop()
 	}

@@ -1,7 +1,5 @@
 package digest
 
-import "bytes"
-
 // corrected makes digest texts by MySQL's rules for literals, names and comments, without ProxySQL's oddities. A digest
 // text is its own digest text, and no content of a literal shows in it.
 type corrected struct {
@@ -104,69 +102,6 @@ func (p *corrected) token(i int) int {
 	return i + 1
 }
 
-// space puts the blank that is due. None stands at the start, behind ( and comma; the callers know what wants none before.
-func (p *corrected) space() {
-	if p.blank {
-		p.blank = false
-		if p.w > 0 && p.buf[p.w-1] != '(' && p.buf[p.w-1] != ',' {
-			p.buf[p.w] = ' '
-			p.w++
-		}
-	}
-	p.signs = none
-}
-
-func (p *corrected) put(c byte) {
-	p.buf[p.w] = c
-	p.w++
-}
-
-// putValue appends ?, in the place of the signs before it.
-func (p *corrected) putValue() {
-	if p.signs != none {
-		p.w, p.blank = p.signs, false
-	}
-	p.space()
-	p.lists.addValue(p.buf, p.w)
-	p.put('?')
-}
-
-// putSign appends + or -. Behind an operand it is an operator and stays, everywhere else it belongs to the value that
-// may follow. Two dashes never stand together, as they might open a comment then.
-func (p *corrected) putSign(c byte) {
-	signs := p.signs
-	operand := signs == none && p.operand()
-	p.space()
-	switch {
-	case operand:
-		signs = none
-	case signs == none:
-		signs = p.w
-	}
-	if p.w > 0 && c == '-' && p.buf[p.w-1] == '-' {
-		p.put(' ')
-	}
-	p.put(c)
-	p.signs = signs
-}
-
-// operand tells whether the text ends with something that a value can be added to.
-func (p *corrected) operand() bool {
-	switch p.w {
-	case 0:
-		return false
-	case p.noted:
-		return p.notedOperand
-	}
-	switch c := p.buf[p.w-1]; {
-	case c == '?', c == ')', c == '`':
-		return true
-	case classes[c]&(word|high) != 0:
-		return !endsWithOperator(p.buf[:p.w])
-	}
-	return false
-}
-
 // string appends ? for the string that starts with the quote at i. Without an end it takes all that follows.
 func (p *corrected) string(i int) int {
 	sql := p.sql
@@ -208,68 +143,4 @@ func (p *corrected) digits(i int) int {
 		i++
 	}
 	return i
-}
-
-// run copies the bytes from i on that nothing is to be done about: name bytes, other bytes without a meaning, and single
-// blanks.
-func (p *corrected) run(i int) int {
-	p.space()
-	end := p.flow.end(p.sql, i)
-	if end == i {
-		end++
-	}
-	text := p.sql[i:end]
-	if room := p.limit - p.w; len(text) > room {
-		for room > 0 && classes[text[room]]&(word|high) != 0 {
-			room--
-		}
-		text, end = text[:room], len(p.sql)
-	}
-	n := copy(p.buf[p.w:], text)
-	if p.o.Lowercase {
-		lowercase(p.buf[p.w : p.w+n])
-	}
-	p.w += n
-	if n > 0 && text[n-1] == ' ' {
-		p.w--
-		p.blank = true
-	}
-	return end
-}
-
-// name copies a name in backticks, blanks and quotes included.
-func (p *corrected) name(i int) int {
-	sql := p.sql
-	end := i + 1
-	for {
-		k := bytes.IndexByte(sql[end:], '`')
-		if k < 0 {
-			end = len(sql)
-			break
-		}
-		if end += k + 1; end == len(sql) || sql[end] != '`' {
-			break
-		}
-		end++
-	}
-	p.space()
-	from := p.w
-	for ; i < end && p.w < p.limit; i++ {
-		c := sql[i]
-		if p.o.NoDigits && classes[c]&digit != 0 {
-			if classes[sql[i-1]]&digit != 0 {
-				continue
-			}
-			c = '?'
-		}
-		p.put(c)
-	}
-	if p.o.Lowercase {
-		lowercase(p.buf[from:p.w])
-	}
-	if i < end {
-		p.w = from
-		return len(sql)
-	}
-	return end
 }

@@ -68,8 +68,8 @@ func Compute(b *Buffer, sql []byte, o *Options) Result {
 
 // grow returns the space for a text of up to limit bytes, and some more.
 func (b *Buffer) grow(limit int) []byte {
-	if len(b.text) < limit+8 {
-		b.text = make([]byte, limit+8)
+	if len(b.text) < limit+slack {
+		b.text = make([]byte, limit+slack)
 	}
 	return b.text
 }

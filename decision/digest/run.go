@@ -115,8 +115,8 @@ func (f *flow) end(sql []byte, i int) int {
 // run copies the bytes from i on that nothing is to be done about, as far as there is room: word bytes, other bytes
 // without a meaning, and single blanks. The first byte must be one of them, and no blank. It returns where it stopped.
 func (p *compatible) run(sql []byte, i int) int {
-	end := p.flow.end(sql, i)
-	n := copy(p.buf[p.w:p.end], sql[i:end])
+	n := min(p.flow.end(sql, i)-i, p.end-p.w)
+	copyRun(p.buf[p.w:], sql[i:], n)
 	if p.o.Lowercase {
 		lowercase(p.buf[p.w : p.w+n])
 	}
@@ -127,6 +127,19 @@ func (p *compatible) run(sql []byte, i int) int {
 		p.before = stateOf[sql[i-2]]
 	}
 	return i
+}
+
+// slack is the number of bytes behind the end of a run that copyRun may overwrite.
+const slack = 32
+
+// copyRun copies n bytes. Most runs are short: copying always the same number of bytes is cheaper than to look how many
+// there are.
+func copyRun(dst, src []byte, n int) {
+	if n <= slack && len(src) >= slack && len(dst) >= slack {
+		*(*[slack]byte)(dst) = *(*[slack]byte)(src)
+		return
+	}
+	copy(dst[:n], src[:n])
 }
 
 // lowercase makes capitals small.
