@@ -48,7 +48,8 @@ func (n *names) hash(name string, first, last uint64) uint64 {
 	if len(name) > shortName {
 		return maphash.String(n.seed, name)
 	}
-	return n.salt.hash(first, last^uint64(len(name)))
+	// The factor is random, or else there were names such as db10 and db100 with one hash whatever the salt.
+	return n.salt.hash(first, last^uint64(len(name))*(n.salt.a|1))
 }
 
 func (n *names) memory() int { return n.place.memory() + len(n.slots)*nameSlotSize + cap(n.text) }

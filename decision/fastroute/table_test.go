@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 )
 
@@ -126,6 +127,45 @@ type key struct {
 }
 
 // FuzzTable holds tables made of a random stream against a map.
+// TestAlikeNames builds tables of names that differ by little: by the length of a run of one byte above all.
+func TestAlikeNames(t *testing.T) {
+	sets := map[string][]string{
+		"pairs": {"db1000", "db10000", "1000", "10000", "db1001", "db10001", "db2345", "db23345", "s1220", "s12220", "t_10ab", "t_100ab"},
+	}
+	for length := range 40 {
+		sets["zeros"] = append(sets["zeros"], strings.Repeat("0", length))
+		sets["zero bytes"] = append(sets["zero bytes"], strings.Repeat("\x00", length))
+		sets["ones"] = append(sets["ones"], strings.Repeat("\xff", length), strings.Repeat("\x01", length))
+	}
+	for _, format := range []string{"s%d", "db%d", "%d", "t%04d", "a%dx", "%x", "%b"} {
+		for i := range 20_000 {
+			sets[format] = append(sets[format], fmt.Sprintf(format, i))
+		}
+	}
+	for name, list := range sets {
+		t.Run(name, func(t *testing.T) {
+			slices.Sort(list)
+			list := slices.Compact(list)
+			entries := make([]Entry, 0, 2*len(list))
+			for i, name := range list {
+				entries = append(entries,
+					Entry{Username: "u", Schemaname: name, DestinationHostgroup: int32(i)},
+					Entry{Username: name, Schemaname: "s", FlagIn: 7, DestinationHostgroup: int32(i)})
+			}
+			table, duplicates := Build(entries)
+			if len(duplicates) > 0 || table.Len() != len(entries) {
+				t.Fatalf("%d entries, %d duplicates", table.Len(), len(duplicates))
+			}
+			for i := range entries {
+				e := &entries[i]
+				if got, ok := table.Lookup(e.Username, e.Schemaname, e.FlagIn); !ok || got != e.DestinationHostgroup {
+					t.Fatalf("%+v leads to %d, %t", e, got, ok)
+				}
+			}
+		})
+	}
+}
+
 func FuzzTable(f *testing.F) {
 	for seed := range uint64(8) {
 		f.Add(seed, uint16(1<<seed), uint8(seed))
