@@ -34,7 +34,11 @@ func registerState(r prometheus.Registerer, g *session.Gateway, decisions *clien
 		return 0
 	}
 	gauge("decision_connected", "Whether the decision stream is open.", func() float64 { return truth(decisions.Connected()) })
-	gauge("decision_up", "Whether the last question was answered in time.", func() float64 { return truth(g.Router.Up()) })
+	gauge("decision_up", "Whether the decision service answers.", func() float64 { return truth(g.Router.Up()) })
+	r.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
+		Namespace: "pointsman", Subsystem: "gateway", Name: "decisions_too_slow_total",
+		Help: "Questions given up although the decision service answered others.",
+	}, func() float64 { return float64(g.Router.TooSlow()) }))
 	gauge("cached_answers", "Answers kept.", func() float64 { return float64(g.Router.Cached()) })
 	gauge("generation", "Newest generation seen.", func() float64 { return float64(g.Router.Newest()) })
 	gauge("config_generation", "Generation of the users, servers and settings in force; 0: none.", func() float64 {

@@ -35,7 +35,7 @@ func (c *Config) addFlags(f *pflag.FlagSet) {
 	f.StringVar(&c.StateDir, "state-dir", "", "folder of the last good configuration, for starts without a decision server; made when absent; empty: none is kept")
 	f.IntVar(&c.MaxConnections, "max-connections", 10_000, "client connections at once")
 	f.DurationVar(&c.DecisionTimeout, "decision-timeout", 250*time.Millisecond,
-		"how long a statement waits for a decision before the last good one or the user's default hostgroup counts")
+		"how long the decision service may answer nothing before last good answers and default hostgroups count; one statement waits up to 20 times as long while others are answered")
 	f.DurationVar(&c.DrainTimeout, "drain-timeout", 10*time.Second, "how long sessions may go on with their transactions at the end")
 	c.AddFlags(f)
 }

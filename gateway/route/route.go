@@ -3,13 +3,9 @@ package route
 import (
 	"bytes"
 	"context"
-	"errors"
 	"log/slog"
 	"sync/atomic"
 	"time"
-
-	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/status"
 
 	decisionv1 "github.com/pointsman/pointsman/proto/pointsman/decision/v1"
 )
@@ -22,7 +18,7 @@ type Decider interface {
 // Source says where an answer came from.
 type Source string
 
-// The sources. All but Cached and Asked mean that the decision service could not be asked.
+// The sources. All but Cached and Asked mean that the decision service could not be asked, refused, or took too long.
 const (
 	Cached  Source = "cache"   // the cache, by cookie
 	Asked   Source = "asked"   // the decision service
@@ -82,11 +78,16 @@ type Router struct {
 	classes classes
 	cache   *cache
 	breaker breaker
+
+	waiting atomic.Int64 // bytes of the statements whose answers are waited for
+	probing atomic.Bool  // whether a probe is on its way
+	tooSlow atomic.Uint64
 }
 
-// New makes a router that waits at most budget for an answer.
+// New makes a router that takes the service for down when it answers nothing for the budget. The answer to one question
+// is waited for up to 20 budgets while others are answered.
 func New(d Decider, budget time.Duration, log *slog.Logger) *Router {
-	return &Router{decider: d, budget: budget, log: log, cache: new(cache)}
+	return &Router{decider: d, budget: budget, log: log, cache: new(cache), breaker: breaker{start: time.Now()}}
 }
 
 // Observe says that a generation was seen: answers of older ones are retired.
@@ -105,8 +106,11 @@ func (r *Router) Newest() uint64 { return r.newest.Load() }
 // Cached is the number of answers kept.
 func (r *Router) Cached() int { return r.cache.len() }
 
-// Up tells whether the last question was answered in time.
+// Up tells whether the service answers.
 func (r *Router) Up() bool { return !r.breaker.down.Load() }
+
+// TooSlow counts the questions that were given up although the service answered others.
+func (r *Router) TooSlow() uint64 { return r.tooSlow.Load() }
 
 // Decide gives the answer for one statement. It always gives one, and it must not be changed: sessions share it.
 func (r *Router) Decide(ctx context.Context, s *Session, st *Statement) (*decisionv1.RouteStatementResponse, Source) {
@@ -191,68 +195,4 @@ func (r *Router) lookup(c *class, id uint64, st *Statement, k *keys, digests boo
 		return r.cache.get(k.ofText(id, st))
 	}
 	return nil
-}
-
-// bytesPerMS is how fast a question travels at least: large statements are no sign of a slow service.
-const bytesPerMS = 4 << 10
-
-// ask asks the decider and keeps the answer. It fails when there is none in time, or when the question is
-// refused (a user that the new generation lacks, say): the caller then goes on with what it has.
-func (r *Router) ask(ctx context.Context, s *Session, st *Statement, k *keys) (*decisionv1.RouteStatementResponse, bool) {
-	ctx, cancel := context.WithTimeout(ctx, r.budget+time.Duration(len(st.Text)/bytesPerMS)*time.Millisecond)
-	defer cancel()
-	newest := r.newest.Load()
-	a, err := r.decider.Route(ctx, question(s, st, newest))
-	if status.Code(err) == codes.FailedPrecondition && newest > 0 {
-		// This server has not got the newest generation yet; its older one is better than none.
-		a, err = r.decider.Route(ctx, question(s, st, 0))
-	}
-	if ctx.Err() != nil && errors.Is(context.Cause(ctx), context.Canceled) {
-		return nil, false // the session ends; that says nothing about the service
-	}
-	if st, isStatus := status.FromError(err); err != nil && isStatus && st.Code() == codes.InvalidArgument {
-		r.breaker.succeed(r.log)
-		r.log.Warn("question refused", "user", s.Username, "error", st.Message())
-		return nil, false
-	}
-	if err != nil {
-		r.breaker.fail(r.log, err)
-		return nil, false
-	}
-	r.breaker.succeed(r.log)
-	r.Observe(a.GetGeneration())
-	c := r.classes.learn(a.GetGeneration(), a.GetCookie(), a.GetSessionAttributes(), s)
-	s.enter(c)
-	s.lastClass = c
-	switch a.GetCacheScope() {
-	case decisionv1.CacheScope_CACHE_SCOPE_DIGEST:
-		if k.byDigest && st.Generation == a.GetGeneration() {
-			r.cache.put(k.ofDigest(c.id), a)
-			break
-		}
-		fallthrough // keep it for this text alone
-	case decisionv1.CacheScope_CACHE_SCOPE_TEXT:
-		r.cache.put(k.ofText(c.id, st), a)
-		c.hasText.Store(true)
-	case decisionv1.CacheScope_CACHE_SCOPE_NONE, decisionv1.CacheScope_CACHE_SCOPE_UNSPECIFIED:
-	}
-	return a, true
-}
-
-func question(s *Session, st *Statement, minGeneration uint64) *decisionv1.RouteStatementRequest {
-	req := &decisionv1.RouteStatementRequest{
-		MinGeneration: minGeneration,
-		Session: &decisionv1.Session{
-			Username: s.Username, Schemaname: s.Schemaname, ClientAddr: s.ClientAddr, ClientPort: s.ClientPort,
-			ProxyAddr: s.ProxyAddr, ProxyPort: s.ProxyPort, ConnectAttrs: s.ConnectAttrs, NextQueryFlagIn: s.NextQueryFlagIn,
-		},
-		Statement: &decisionv1.Statement{
-			Body:    &decisionv1.Statement_RawText{RawText: bytes.Clone(st.Text)}, // the request may outlive this call
-			Command: st.Command,
-		},
-	}
-	if s.class != nil {
-		req.Cookie = s.class.cookie
-	}
-	return req
 }

@@ -30,15 +30,17 @@ func TestConfig(t *testing.T) {
 }
 
 func TestStatements(t *testing.T) {
-	seen := map[string]bool{}
-	for _, text := range statements() {
-		seen[string(text)] = true
-		if len(text) != statementSize {
-			t.Errorf("a statement of %d bytes", len(text))
+	for _, size := range []int{1 << 10, 1 << 20} {
+		seen := map[string]bool{}
+		for _, text := range statements(size) {
+			seen[string(text)] = true
+			if len(text) != size {
+				t.Errorf("a statement of %d bytes, want %d", len(text), size)
+			}
 		}
-	}
-	if len(seen) < 5 {
-		t.Errorf("%d distinct statements", len(seen))
+		if len(seen) < 5 {
+			t.Errorf("%d distinct statements of %d bytes", len(seen), size)
+		}
 	}
 }
 

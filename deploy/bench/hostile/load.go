@@ -80,6 +80,7 @@ func one(ctx context.Context, c *client.Client, caller int, end time.Time) ([]ti
 // attack is the hostile caller: it asks until stopped, and gives how many answers it had.
 type attack struct {
 	name string
+	size int // of its statements, in bytes
 	run  func(ctx context.Context, c *client.Client, texts [][]byte) int64
 }
 
@@ -87,18 +88,22 @@ type attack struct {
 const inFlight = 16
 
 var attacks = []attack{
-	{"hostile_unary_p99", func(ctx context.Context, c *client.Client, texts [][]byte) int64 {
+	{"hostile_unary_p99", 1 << 20, func(ctx context.Context, c *client.Client, texts [][]byte) int64 {
 		return repeat(ctx, 1, texts, unary(ctx, c))
 	}},
-	{"hostile_parallel_p99", func(ctx context.Context, c *client.Client, texts [][]byte) int64 {
-		return repeat(ctx, inFlight, texts, unary(ctx, c))
-	}},
-	{"hostile_stream_p99", func(ctx context.Context, c *client.Client, texts [][]byte) int64 {
+	{"hostile_parallel_p99", 1 << 20, parallel},
+	{"hostile_16k_p99", 16 << 10, parallel},
+	{"hostile_1k_p99", 1 << 10, parallel},
+	{"hostile_stream_p99", 1 << 20, func(ctx context.Context, c *client.Client, texts [][]byte) int64 {
 		return repeat(ctx, inFlight, texts, func(req *decisionv1.RouteStatementRequest) error {
 			_, err := c.Route(ctx, req)
 			return err
 		})
 	}},
+}
+
+func parallel(ctx context.Context, c *client.Client, texts [][]byte) int64 {
+	return repeat(ctx, inFlight, texts, unary(ctx, c))
 }
 
 func unary(ctx context.Context, c *client.Client) func(*decisionv1.RouteStatementRequest) error {

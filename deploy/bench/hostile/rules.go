@@ -71,11 +71,8 @@ func config() *configv1.Config {
 	return cfg
 }
 
-// statementSize is the length of a hostile statement in bytes.
-const statementSize = 1 << 20
-
-// statements makes hostile statements, each in another way.
-func statements() [][]byte {
+// statements makes hostile statements of size bytes, each in another way.
+func statements(size int) [][]byte {
 	r := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // every run shall measure the same
 	pieces := []func() string{
 		func() string {
@@ -89,17 +86,17 @@ func statements() [][]byte {
 	}
 	list := make([][]byte, 0, len(pieces)+1)
 	for _, piece := range pieces {
-		list = append(list, statement(piece))
+		list = append(list, statement(size, piece))
 	}
-	return append(list, statement(func() string { return pieces[r.IntN(len(pieces))]() }))
+	return append(list, statement(size, func() string { return pieces[r.IntN(len(pieces))]() }))
 }
 
-func statement(piece func() string) []byte {
+func statement(size int, piece func() string) []byte {
 	var b strings.Builder
-	b.Grow(statementSize + 100)
+	b.Grow(size + 100)
 	b.WriteString("SELECT ")
-	for b.Len() < statementSize {
+	for b.Len() < size {
 		b.WriteString(piece())
 	}
-	return []byte(b.String()[:statementSize])
+	return []byte(b.String()[:size])
 }
