@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"log/slog"
+	"sync/atomic"
 
 	"github.com/grpc-ecosystem/go-grpc-middleware/v2/interceptors/recovery"
 	"google.golang.org/grpc"
@@ -20,12 +21,12 @@ import (
 	"github.com/pointsman/pointsman/server/metrics"
 )
 
-// newGRPC makes the gRPC server with all services.
-func newGRPC(decisions *api.Decision, configs *api.Config, healths *health.Server, m *metrics.Metrics, log *slog.Logger, stopping <-chan struct{}) *grpc.Server {
+// newGRPC makes the gRPC server with all services. It counts the calls that are not answered yet in unanswered.
+func newGRPC(decisions *api.Decision, configs *api.Config, healths *health.Server, m *metrics.Metrics, log *slog.Logger, stopping <-chan struct{}, unanswered *atomic.Int64) *grpc.Server {
 	recovered := recovery.WithRecoveryHandlerContext(func(ctx context.Context, p any) error { return api.Recovered(ctx, log, p) })
 	s := grpc.NewServer(append(api.ServerOptions(),
-		grpc.ChainUnaryInterceptor(countUnary(m), recovery.UnaryServerInterceptor(recovered)),
-		grpc.ChainStreamInterceptor(countStream(m), endForeign(stopping), recovery.StreamServerInterceptor(recovered)),
+		grpc.ChainUnaryInterceptor(countUnary(m, unanswered), recovery.UnaryServerInterceptor(recovered)),
+		grpc.ChainStreamInterceptor(countStream(m, unanswered), endForeign(stopping), recovery.StreamServerInterceptor(recovered)),
 	)...)
 	decisionv1.RegisterDecisionServiceServer(s, decisions)
 	configv1.RegisterConfigServiceServer(s, configs)
@@ -42,16 +43,20 @@ func newGRPC(decisions *api.Decision, configs *api.Config, healths *health.Serve
 	return s
 }
 
-func countUnary(m *metrics.Metrics) grpc.UnaryServerInterceptor {
+func countUnary(m *metrics.Metrics, unanswered *atomic.Int64) grpc.UnaryServerInterceptor {
 	return func(ctx context.Context, req any, info *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
+		unanswered.Add(1)
+		defer unanswered.Add(-1)
 		resp, err := next(ctx, req)
 		m.RPC(info.FullMethod, status.Code(err))
 		return resp, err
 	}
 }
 
-func countStream(m *metrics.Metrics) grpc.StreamServerInterceptor {
+func countStream(m *metrics.Metrics, unanswered *atomic.Int64) grpc.StreamServerInterceptor {
 	return func(srv any, stream grpc.ServerStream, info *grpc.StreamServerInfo, next grpc.StreamHandler) error {
+		unanswered.Add(1)
+		defer unanswered.Add(-1)
 		err := next(srv, stream)
 		m.RPC(info.FullMethod, status.Code(err))
 		return err

@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"path/filepath"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -24,8 +25,14 @@ import (
 	"github.com/pointsman/pointsman/store/embedded"
 )
 
-// stopGrace bounds how long calls in flight may take when the server stops.
-const stopGrace = 10 * time.Second
+const (
+	// stopGrace bounds how long calls in flight may take when the server stops.
+	stopGrace = 10 * time.Second
+	// takeGrace bounds how long callers may take to read their answers, when all calls are answered.
+	takeGrace = 2 * time.Second
+	// stopTick is how often a server that stops looks whether they are.
+	stopTick = 50 * time.Millisecond
+)
 
 // serve runs the decision server until ctx ends or a part of it fails. Errors before it serves end the process with
 // status 2, later ones with status 1.
@@ -116,6 +123,8 @@ type server struct {
 	log     *slog.Logger
 	// stopping is closed when streams shall end.
 	stopping chan struct{}
+	// unanswered is how many calls are.
+	unanswered atomic.Int64
 }
 
 func newServer(st *store.Store, lastGood string, log *slog.Logger, version string) *server {
@@ -132,7 +141,7 @@ func newServer(st *store.Store, lastGood string, log *slog.Logger, version strin
 	s.grpc = newGRPC(
 		api.NewDecision(s.live, s.metrics, log, s.stopping),
 		api.NewConfig(st, s.live, s.metrics, log, s.stopping),
-		s.health, s.metrics, log, s.stopping)
+		s.health, s.metrics, log, s.stopping, &s.unanswered)
 	return s
 }
 
@@ -223,7 +232,36 @@ func (s *server) ready() error {
 func (s *server) stop() {
 	s.health.Shutdown()
 	close(s.stopping)
-	tooLong := time.AfterFunc(stopGrace, s.grpc.Stop)
-	defer tooLong.Stop()
-	s.grpc.GracefulStop()
+	if !stopCalls(s.grpc, &s.unanswered, stopGrace, takeGrace) {
+		s.log.Warn("calls took too long and were ended", "unanswered", s.unanswered.Load())
+	}
+}
+
+// stopCalls waits at most grace for calls in flight, and at most take for callers who don't read the last answers; it
+// tells whether all went out. It does not wait for other handlers: what they do can't be interrupted, and ends with the
+// process.
+func stopCalls(calls *grpc.Server, unanswered *atomic.Int64, grace, take time.Duration) bool {
+	gone := make(chan struct{})
+	go func() {
+		calls.GracefulStop()
+		close(gone)
+	}()
+	tick := time.NewTicker(stopTick)
+	defer tick.Stop()
+	began := time.Now()
+	busy := began // when calls were last seen unanswered
+	for {
+		select {
+		case <-gone:
+			return true
+		case now := <-tick.C:
+			if unanswered.Load() > 0 {
+				busy = now
+			}
+			if now.Sub(began) > grace || now.Sub(busy) > take {
+				calls.Stop()
+				return false
+			}
+		}
+	}
 }

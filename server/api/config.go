@@ -38,20 +38,48 @@ type Config struct {
 	metrics *metrics.Metrics
 	log     *slog.Logger
 	stop    <-chan struct{}
+
+	// Each is full while a configuration is compiled for that purpose: so no number of such calls takes all processors,
+	// and none of the purposes waits for another.
+	validating, linting, publishing chan struct{}
 }
 
 // NewConfig makes the service. Its streams end when stop is closed.
 func NewConfig(st Store, holder *live.Holder[loaded.Generation], m *metrics.Metrics, log *slog.Logger, stop <-chan struct{}) *Config {
-	return &Config{store: st, live: holder, metrics: m, log: log, stop: stop}
+	return &Config{
+		store: st, live: holder, metrics: m, log: log, stop: stop,
+		validating: make(chan struct{}, 1), linting: make(chan struct{}, 1), publishing: make(chan struct{}, 1),
+	}
 }
 
-// ValidateConfig gives all problems of a configuration.
+// occupy waits for a place as long as ctx allows; leave gives it back. The error is the context's.
+func occupy(ctx context.Context, places chan struct{}) (leave func(), err error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	select {
+	case places <- struct{}{}:
+		return func() { <-places }, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// ValidateConfig gives all problems of a configuration. One is validated at a time.
 func (s *Config) ValidateConfig(ctx context.Context, req *configv1.ValidateConfigRequest) (*configv1.ValidateConfigResponse, error) {
+	leave, err := occupy(ctx, s.validating)
+	if err != nil {
+		return nil, toStatus(err)
+	}
+	defer leave()
 	if err := checkConfig(req.GetConfig()); err != nil {
 		return nil, toStatus(err)
 	}
 	cfg, err := s.completed(ctx, req.GetConfig())
 	if err != nil {
+		return nil, toStatus(err)
+	}
+	if err := ctx.Err(); err != nil {
 		return nil, toStatus(err)
 	}
 	_, problems := decision.Compile(s.live.Generation()+1, translate.ConfigFromProto(cfg))

@@ -35,7 +35,7 @@ type Decision struct {
 	rooms   sync.Pool
 
 	explaining chan struct{} // full while a statement is explained
-	large      chan struct{} // has an element for each large statement that is decided
+	gate       *gate
 }
 
 // NewDecision makes the service. Its streams end when stop is closed.
@@ -44,7 +44,7 @@ func NewDecision(holder *live.Holder[loaded.Generation], m *metrics.Metrics, log
 		live: holder, metrics: m, log: log, stop: stop,
 		rooms:      sync.Pool{New: func() any { return new(room) }},
 		explaining: make(chan struct{}, 1),
-		large:      make(chan struct{}, largePlaces()),
+		gate:       newGate(),
 	}
 }
 
@@ -86,8 +86,8 @@ func (s *Decision) wait(ctx context.Context, least uint64) {
 	_, _ = s.live.AtLeast(ctx, least) // the caller looks again
 }
 
-// decide answers one request from g. A large one waits for its turn, as long as ctx allows.
-func (s *Decision) decide(ctx context.Context, g *loaded.Generation, req *decisionv1.RouteStatementRequest, resp *decisionv1.RouteStatementResponse) (err error) {
+// decide answers one request from g, when its way allows it and as long as ctx does.
+func (s *Decision) decide(ctx context.Context, g *loaded.Generation, req *decisionv1.RouteStatementRequest, resp *decisionv1.RouteStatementResponse, w way) (err error) {
 	defer func() {
 		// One statement that hits a bug must not end a stream that many sessions share.
 		if p := recover(); p != nil {
@@ -98,11 +98,10 @@ func (s *Decision) decide(ctx context.Context, g *loaded.Generation, req *decisi
 			s.metrics.Refused()
 		}
 	}()
-	leave, err := s.enter(ctx, req)
-	if err != nil {
+	if err := w.enter(ctx); err != nil {
 		return err
 	}
-	defer leave()
+	defer w.leave()
 	r := s.rooms.Get().(*room)
 	if err := translate.QuestionFromProto(req, &r.question); err != nil {
 		s.rooms.Put(r)
@@ -119,7 +118,14 @@ func (s *Decision) decide(ctx context.Context, g *loaded.Generation, req *decisi
 		s.rooms.Put(r)
 		return err
 	}
-	s.metrics.Decision(r.answer.Reason, time.Since(start))
+	took := time.Since(start)
+	s.metrics.Decision(r.answer.Reason, took)
+	if r.answer.TooComplex {
+		s.metrics.TooComplex()
+	}
+	if took >= slowTime {
+		s.gate.slow.saw(s.gate.slow.slot(r.question.Session.Username), textLength(req), took)
+	}
 	translate.AnswerToProto(&r.answer, resp)
 	resp.RequestId = req.GetRequestId()
 	resp.SessionAttributes = g.Core.SessionAttributes()

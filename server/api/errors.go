@@ -51,6 +51,7 @@ const (
 	ReasonStoreNewer           = "STORE_NEWER"
 	ReasonOutcomeUnknown       = "OUTCOME_UNKNOWN"
 	ReasonServerStopping       = "SERVER_STOPPING"
+	ReasonServerBusy           = "SERVER_BUSY"
 	ReasonInternal             = "INTERNAL"
 )
 
@@ -79,6 +80,20 @@ func (e *refusedError) Error() string {
 }
 
 func (e *refusedError) Unwrap() error { return e.cause }
+
+// busyError says that too many bytes of large statements wait already.
+type busyError struct {
+	limit int64 // bytes
+	user  bool  // of this user, not of all
+}
+
+func (e *busyError) Error() string {
+	whose := "large statements"
+	if e.user {
+		whose = "large statements of this user"
+	}
+	return fmt.Sprintf("%s wait for their decision already, with %d MiB as the limit: send fewer at a time, or ask another server", whose, e.limit>>20)
+}
 
 // panicError stands for a bug.
 type panicError struct{}
@@ -159,6 +174,7 @@ func describe(err error) description {
 		notReached *notReachedError
 		refused    *refusedError
 		conflict   *store.ConflictError
+		busy       *busyError
 		panicked   panicError
 	)
 	d := description{message: err.Error()}
@@ -188,6 +204,8 @@ func describe(err error) description {
 		d.code, d.reason = codes.Unavailable, ReasonNoGeneration
 	case errors.Is(err, errStopping):
 		d.code, d.reason = codes.Unavailable, ReasonServerStopping
+	case errors.As(err, &busy):
+		d.code, d.reason, d.metadata = codes.ResourceExhausted, ReasonServerBusy, map[string]string{"limit_bytes": strconv.FormatInt(busy.limit, 10)}
 	case errors.Is(err, errPasswords):
 		d.code, d.reason = codes.FailedPrecondition, ReasonPasswordsUnreadable
 	case errors.As(err, &panicked):

@@ -38,6 +38,7 @@ type fixture struct {
 	store     *memstore.Store
 	live      *live.Holder[loaded.Generation]
 	decisions *api.Decision
+	configs   *api.Config
 	stop      func()
 }
 
@@ -50,7 +51,8 @@ func newFixture(tb testing.TB) *fixture {
 	server := grpc.NewServer(api.ServerOptions()...)
 	f.decisions = api.NewDecision(f.live, m, log, stopping)
 	decisionv1.RegisterDecisionServiceServer(server, f.decisions)
-	configv1.RegisterConfigServiceServer(server, api.NewConfig(f.store, f.live, m, log, stopping))
+	f.configs = api.NewConfig(f.store, f.live, m, log, stopping)
+	configv1.RegisterConfigServiceServer(server, f.configs)
 	listener := bufconn.Listen(1 << 20)
 	conn, err := grpc.NewClient("passthrough:///bufconn",
 		grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) { return listener.DialContext(ctx) }),

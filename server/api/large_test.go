@@ -54,13 +54,13 @@ func TestLargeAside(t *testing.T) {
 	}
 }
 
-// More large statements than a stream may have ahead are all answered, also when the caller has closed its side.
+// Many megabytes of large statements are all answered, also when the caller has closed its side.
 func TestLargeBackPressure(t *testing.T) {
 	f := newFixture(t)
 	f.publish(t, split())
 	release := f.decisions.HoldLarge()
 	stream := openStream(t, f)
-	const n, size = 40, 1 << 20
+	const n, size = 40, 1<<20 - 8
 	sent := make(chan error, 1)
 	go func() {
 		for i := range uint64(n) {

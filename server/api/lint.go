@@ -9,9 +9,18 @@ import (
 	"github.com/pointsman/pointsman/server/translate"
 )
 
-// LintConfig gives the findings of a configuration, of a stored generation, or of the current one.
+// LintConfig gives the findings of a configuration, of a stored generation, or of the current one. One is linted
+// at a time, and between the steps a caller who has gone ends it.
 func (s *Config) LintConfig(ctx context.Context, req *configv1.LintConfigRequest) (*configv1.LintConfigResponse, error) {
+	leave, err := occupy(ctx, s.linting)
+	if err != nil {
+		return nil, toStatus(err)
+	}
+	defer leave()
 	cfg, generation, err := s.lintSubject(ctx, req)
+	if err == nil {
+		err = ctx.Err()
+	}
 	if err != nil {
 		return nil, toStatus(err)
 	}
@@ -21,6 +30,9 @@ func (s *Config) LintConfig(ctx context.Context, req *configv1.LintConfigRequest
 	if problems.HasErrors() {
 		resp.Problems = translate.ProblemsToProto(problems)
 		return resp, nil
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, toStatus(err)
 	}
 	resp.Findings = translate.FindingsToProto(lint.Check(core, g))
 	return resp, nil
@@ -42,6 +54,9 @@ func (s *Config) lintSubject(ctx context.Context, req *configv1.LintConfigReques
 		generation = head.Generation
 	}
 	stored, manifest, err := s.store.Fetch(ctx, generation)
+	if err == nil {
+		err = ctx.Err()
+	}
 	if err != nil {
 		return nil, 0, err
 	}

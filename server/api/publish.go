@@ -112,7 +112,10 @@ func (s *Config) publishOnce(ctx context.Context, req *configv1.PublishConfigReq
 	if err != nil {
 		return store.Manifest{}, nil, err
 	}
-	_, problems := decision.Compile(head.Generation+1, translate.ConfigFromProto(cfg))
+	problems, err := s.compile(ctx, head.Generation+1, cfg)
+	if err != nil {
+		return store.Manifest{}, nil, err
+	}
 	if problems.HasErrors() {
 		return store.Manifest{}, nil, &loaded.ProblemsError{Problems: problems}
 	}
@@ -122,6 +125,18 @@ func (s *Config) publishOnce(ctx context.Context, req *configv1.PublishConfigReq
 	}
 	manifest, err := s.store.Publish(ctx, store.Content{Bytes: stored, Format: translate.Format}, meta, &head.Generation)
 	return manifest, problems, err
+}
+
+// compile gives the problems of a configuration that shall be published. One is compiled at a time; the error is the
+// context's.
+func (s *Config) compile(ctx context.Context, generation uint64, cfg *configv1.Config) (decision.Problems, error) {
+	leave, err := occupy(ctx, s.publishing)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	_, problems := decision.Compile(generation, translate.ConfigFromProto(cfg))
+	return problems, ctx.Err()
 }
 
 // keepPasswords fills in the passwords of the generation that head names. Where the store has none, or none that can be

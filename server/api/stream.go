@@ -4,9 +4,10 @@ import (
 	"context"
 	"errors"
 	"io"
+	"math/rand/v2"
 	"sync"
+	"sync/atomic"
 
-	"golang.org/x/sync/semaphore"
 	"google.golang.org/grpc"
 
 	decisionv1 "github.com/pointsman/pointsman/proto/pointsman/decision/v1"
@@ -22,7 +23,7 @@ func (s *Decision) RouteStatements(stream grpc.BidiStreamingServer[decisionv1.Ro
 		stream:   stream,
 		waiting:  make(map[uint64]struct{}),
 		room:     make(chan struct{}, maxInFlight-1), // and the one that was read last
-		ahead:    semaphore.NewWeighted(largeAhead),
+		salt:     rand.Uint64(),                      //nolint:gosec // it spreads turns: nothing is guarded by it
 	}
 	// The header tells the caller that the stream has arrived here: from then on it is not moved to another server.
 	if err := stream.SendHeader(nil); err != nil {
@@ -41,21 +42,20 @@ func (s *Decision) RouteStatements(stream grpc.BidiStreamingServer[decisionv1.Ro
 }
 
 // router answers one stream. A decision takes microseconds, so one goroutine reads, decides and answers in the order of
-// arrival; handing requests over to others would cost more than that. Only requests that wait for a generation and large
-// ones are overtaken: each has a goroutine.
+// arrival; handing requests over to others would cost more than that. Only requests that wait for a generation and those
+// that may take long are overtaken: each has a goroutine.
 type router struct {
 	*Decision
 	stream grpc.BidiStreamingServer[decisionv1.RouteStatementRequest, decisionv1.RouteStatementResponse]
 
-	room    chan struct{}       // has an element for each request that waits
-	ahead   *semaphore.Weighted // the bytes of the large ones of them
-	large   sync.Mutex          // one of them at a time, so that streams take turns
+	room    chan struct{} // has an element for each request that waits
+	salt    uint64        // has the user's statements on this stream take turns with those on others
 	waiters sync.WaitGroup
 	mu      sync.Mutex
 	waiting map[uint64]struct{} // the ids of the requests that wait
 
 	sending sync.Mutex
-	closed  bool // nothing may be sent any more
+	closed  atomic.Bool // nothing may be sent any more
 }
 
 // run answers until the caller has closed its side and all is answered (nil), or the stream breaks.
@@ -91,36 +91,29 @@ func (r *router) take(req *decisionv1.RouteStatementRequest) error {
 		return r.refuse(req, badField("request_id", "%d is in flight already", id))
 	}
 	ctx := r.stream.Context()
+	w := r.gate.way(req, r.salt)
 	_, err := r.reached(req.GetMinGeneration())
-	if (err == nil || req.GetMinGeneration() == 0) && !isLarge(req) {
-		return r.send(r.response(ctx, req))
+	if (err == nil || req.GetMinGeneration() == 0) && w.lane == nil {
+		return r.send(r.response(ctx, req, w))
+	}
+	if err := w.reserve(); err != nil {
+		return r.refuse(req, err)
 	}
 	select {
 	case r.room <- struct{}{}:
 	case <-ctx.Done():
+		w.release()
 		return ctx.Err()
-	}
-	weight := largeWeight(req)
-	if err := r.ahead.Acquire(ctx, weight); err != nil {
-		return err
 	}
 	r.mu.Lock()
 	r.waiting[id] = struct{}{}
 	r.mu.Unlock()
 	r.waiters.Go(func() {
-		r.answerLater(ctx, req)
-		r.ahead.Release(weight)
+		r.answerLater(ctx, req, w)
+		w.release()
 		<-r.room
 	})
 	return nil
-}
-
-// largeWeight is what a request takes of largeAhead.
-func largeWeight(req *decisionv1.RouteStatementRequest) int64 {
-	if !isLarge(req) {
-		return 0
-	}
-	return int64(min(textLength(req), largeAhead))
 }
 
 // waits tells whether a request with this id waits.
@@ -134,16 +127,12 @@ func (r *router) waits(id uint64) bool {
 	return ok
 }
 
-// answerLater answers once the generation is there, or it has taken long enough, and after other large requests.
-func (r *router) answerLater(ctx context.Context, req *decisionv1.RouteStatementRequest) {
+// answerLater answers once the generation is there, or it has taken long enough, and in its turn.
+func (r *router) answerLater(ctx context.Context, req *decisionv1.RouteStatementRequest, w way) {
 	if _, err := r.reached(req.GetMinGeneration()); err != nil && req.GetMinGeneration() > 0 {
 		r.wait(ctx, req.GetMinGeneration())
 	}
-	if isLarge(req) {
-		r.large.Lock()
-		defer r.large.Unlock()
-	}
-	resp := r.response(ctx, req)
+	resp := r.response(ctx, req, w)
 	r.mu.Lock()
 	delete(r.waiting, req.GetRequestId())
 	r.mu.Unlock()
@@ -151,14 +140,14 @@ func (r *router) answerLater(ctx context.Context, req *decisionv1.RouteStatement
 }
 
 // response decides with what is in force now.
-func (r *router) response(ctx context.Context, req *decisionv1.RouteStatementRequest) *decisionv1.RouteStatementResponse {
+func (r *router) response(ctx context.Context, req *decisionv1.RouteStatementRequest, w way) *decisionv1.RouteStatementResponse {
 	g, err := r.reached(req.GetMinGeneration())
 	if err != nil {
 		r.metrics.Refused()
 		return refusal(req, err)
 	}
 	resp := &decisionv1.RouteStatementResponse{}
-	if err := r.decide(ctx, g, req, resp); err != nil {
+	if err := r.decide(ctx, g, req, resp, w); err != nil {
 		return refusal(req, err)
 	}
 	return resp
@@ -172,15 +161,12 @@ func (r *router) refuse(req *decisionv1.RouteStatementRequest, err error) error 
 func (r *router) send(resp *decisionv1.RouteStatementResponse) error {
 	r.sending.Lock()
 	defer r.sending.Unlock()
-	if r.closed {
+	if r.closed.Load() {
 		return toStatus(errStopping)
 	}
 	return r.stream.Send(resp)
 }
 
-// close sees to it that nothing is sent any more.
-func (r *router) close() {
-	r.sending.Lock()
-	defer r.sending.Unlock()
-	r.closed = true
-}
+// close sees to it that no answer is begun any more. It does not wait for one that a caller does not read: the end of
+// the stream breaks that off.
+func (r *router) close() { r.closed.Store(true) }

@@ -45,19 +45,20 @@ var reasonNames = [...]string{
 
 // Metrics are a decision server's metrics. All methods are safe for concurrent use.
 type Metrics struct {
-	registry  *prometheus.Registry
-	decisions [len(reasonNames)]prometheus.Counter
-	refused   prometheus.Counter
-	duration  prometheus.Histogram
-	publishes *prometheus.CounterVec
-	rejects   prometheus.Counter
-	saves     *prometheus.CounterVec
-	rpcs      *prometheus.CounterVec
-	state     *prometheus.GaugeVec
-	offered   prometheus.Gauge
-	alarm     prometheus.Gauge
-	restarts  prometheus.Counter
-	rpcOK     map[string]prometheus.Counter // by method; complete before the first call
+	registry   *prometheus.Registry
+	decisions  [len(reasonNames)]prometheus.Counter
+	refused    prometheus.Counter
+	tooComplex prometheus.Counter
+	duration   prometheus.Histogram
+	publishes  *prometheus.CounterVec
+	rejects    prometheus.Counter
+	saves      *prometheus.CounterVec
+	rpcs       *prometheus.CounterVec
+	state      *prometheus.GaugeVec
+	offered    prometheus.Gauge
+	alarm      prometheus.Gauge
+	restarts   prometheus.Counter
+	rpcOK      map[string]prometheus.Counter // by method; complete before the first call
 
 	config  atomic.Int64 // a State
 	inForce *inForce
@@ -84,6 +85,7 @@ func New(version string) *Metrics {
 		}
 	}
 	m.refused = counter("pointsman_decisions_refused_total", "Requests for a decision that were answered with an error.")
+	m.tooComplex = counter("pointsman_decisions_too_complex_total", "Statements decided without a rule whose expression took too much work, or was not tried because others had.")
 	m.duration = prometheus.NewHistogram(prometheus.HistogramOpts{
 		Name: "pointsman_decision_duration_seconds",
 		Help: "Time of one decision, without the call around it.",
@@ -164,6 +166,9 @@ func (m *Metrics) Decision(reason decision.Reason, took time.Duration) {
 		m.decisions[reason].Inc()
 	}
 }
+
+// TooComplex counts a decision for which a rule's expression was too much.
+func (m *Metrics) TooComplex() { m.tooComplex.Inc() }
 
 // Refused counts a request for a decision that was answered with an error.
 func (m *Metrics) Refused() { m.refused.Inc() }

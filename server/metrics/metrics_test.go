@@ -29,6 +29,7 @@ func TestMetrics(t *testing.T) {
 	m.SetState(metrics.Stale)
 	g, _ := decision.Compile(7, &decision.Config{QueryRules: []decision.QueryRule{{RuleID: 1, MatchDigest: new("^SELECT")}}})
 	m.InForce(g, time.Now(), 1500*time.Millisecond)
+	m.TooComplex()
 	m.Published("ok")
 	m.Rejected()
 	m.SetAlarm(true)
@@ -53,6 +54,7 @@ func TestMetrics(t *testing.T) {
 		`pointsman_decisions_total{reason="transaction"} 1`,
 		`pointsman_decision_duration_seconds_bucket{le="1e-06"} 9`,
 		`pointsman_generation 7`,
+		`pointsman_decisions_too_complex_total 1`,
 		`pointsman_generation_load_seconds 1.5`,
 		`pointsman_publishes_total{result="ok"} 1`,
 		`pointsman_rejects_total 1`,

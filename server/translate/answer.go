@@ -38,6 +38,7 @@ func AnswerToProto(a *decision.Answer, resp *decisionv1.RouteStatementResponse) 
 		}
 	}
 	resp.ExecuteNeedsText = a.ExecuteNeedsText
+	resp.TooComplex = a.TooComplex
 	effectsToProto(&a.Effects, resp)
 	if a.HasMirror {
 		resp.Mirror = &decisionv1.Mirror{

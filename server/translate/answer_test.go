@@ -70,7 +70,7 @@ func TestAnswerToProto(t *testing.T) {
 		"all effects": {
 			decision.Answer{
 				Reason: decision.ReasonAnnotation, CacheScope: decision.ScopeText, DestinationHostgroup: 1, FinalFlagIn: 2, FastRoute: true,
-				MatchedRulesTruncated: true, ExecuteNeedsText: true, Rewritten: []byte("x"), IsRewritten: true,
+				MatchedRulesTruncated: true, ExecuteNeedsText: true, TooComplex: true, Rewritten: []byte("x"), IsRewritten: true,
 				HasMirror: true, Mirror: decision.Mirror{DestinationHostgroup: 9, MatchedRules: []uint32{8}},
 				Effects: decision.Effects{
 					Set: ^decision.Field(0), CacheTTL: 1, CacheEmptyResult: true, CacheTimeout: 2, Timeout: 3, Retries: 4, Delay: 5,
@@ -80,7 +80,7 @@ func TestAnswerToProto(t *testing.T) {
 			},
 			&decisionv1.RouteStatementResponse{
 				Reason: decisionv1.Reason_REASON_ANNOTATION, CacheScope: decisionv1.CacheScope_CACHE_SCOPE_TEXT,
-				DestinationHostgroup: proto.Int32(1), FinalFlagIn: 2, FastRoute: true, MatchedRulesTruncated: true, ExecuteNeedsText: true,
+				DestinationHostgroup: proto.Int32(1), FinalFlagIn: 2, FastRoute: true, MatchedRulesTruncated: true, ExecuteNeedsText: true, TooComplex: true,
 				RewrittenText: new("x"), Mirror: &decisionv1.Mirror{DestinationHostgroup: 9, MatchedRules: []uint32{8}},
 				CacheTtlMs: proto.Uint32(1), CacheEmptyResult: new(true), CacheTimeoutMs: proto.Uint32(2), TimeoutMs: proto.Uint32(3),
 				Retries: proto.Uint32(4), DelayMs: proto.Uint32(5), Reconnect: new(true), MirrorHostgroup: proto.Int32(6),

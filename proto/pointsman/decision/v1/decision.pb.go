@@ -767,8 +767,11 @@ type RouteStatementResponse struct {
 	// For COMMAND_PREPARE: whether the requests for COMMAND_EXECUTE must carry the text (a match_pattern rule or
 	// an annotation looks at it), else the digest is enough.
 	ExecuteNeedsText bool `protobuf:"varint,38,opt,name=execute_needs_text,json=executeNeedsText,proto3" json:"execute_needs_text,omitempty"`
-	unknownFields    protoimpl.UnknownFields
-	sizeCache        protoimpl.SizeCache
+	// Whether matching took too much work: a rule that the walk came to counts as not matching because its expression ran
+	// out of its bound or was not tried. A caller may refuse such a statement.
+	TooComplex    bool `protobuf:"varint,39,opt,name=too_complex,json=tooComplex,proto3" json:"too_complex,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *RouteStatementResponse) Reset() {
@@ -1063,6 +1066,13 @@ func (x *RouteStatementResponse) GetMirror() *Mirror {
 func (x *RouteStatementResponse) GetExecuteNeedsText() bool {
 	if x != nil {
 		return x.ExecuteNeedsText
+	}
+	return false
+}
+
+func (x *RouteStatementResponse) GetTooComplex() bool {
+	if x != nil {
+		return x.TooComplex
 	}
 	return false
 }
@@ -2936,7 +2946,7 @@ const file_pointsman_decision_v1_decision_proto_rawDesc = "" +
 	"\a_now_ms\"b\n" +
 	"\x06Mirror\x123\n" +
 	"\x15destination_hostgroup\x18\x01 \x01(\x05R\x14destinationHostgroup\x12#\n" +
-	"\rmatched_rules\x18\x02 \x03(\rR\fmatchedRules\"\xba\x0f\n" +
+	"\rmatched_rules\x18\x02 \x03(\rR\fmatchedRules\"\xdb\x0f\n" +
 	"\x16RouteStatementResponse\x12\x1d\n" +
 	"\n" +
 	"request_id\x18\x01 \x01(\x04R\trequestId\x12(\n" +
@@ -2987,7 +2997,9 @@ const file_pointsman_decision_v1_decision_proto_rawDesc = "" +
 	"max_lag_ms\x18# \x01(\rH\x15R\bmaxLagMs\x88\x01\x01\x12+\n" +
 	"\x0fcreate_new_conn\x18$ \x01(\bH\x16R\rcreateNewConn\x88\x01\x01\x125\n" +
 	"\x06mirror\x18% \x01(\v2\x1d.pointsman.decision.v1.MirrorR\x06mirror\x12,\n" +
-	"\x12execute_needs_text\x18& \x01(\bR\x10executeNeedsTextB\x12\n" +
+	"\x12execute_needs_text\x18& \x01(\bR\x10executeNeedsText\x12\x1f\n" +
+	"\vtoo_complex\x18' \x01(\bR\n" +
+	"tooComplexB\x12\n" +
 	"\x10_raw_digest_textB\x18\n" +
 	"\x16_destination_hostgroupB\x11\n" +
 	"\x0f_rewritten_textB\x15\n" +
