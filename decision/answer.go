@@ -90,7 +90,10 @@ type Answer struct {
 	HasMirror             bool
 	Mirror                Mirror
 	IgnoredAnnotations    uint32 // annotations whose value was too large to be obeyed
-	Cookie                []byte
+	// TooComplex tells that a rule on the statement's way, or its mirrored copy's, may not have done all it should: an
+	// expression was left out, or ran out of its bound, so that the rule does not match or rewrite.
+	TooComplex bool
+	Cookie     []byte
 	Effects
 
 	scratch scratch

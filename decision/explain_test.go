@@ -62,6 +62,9 @@ func agree(tb testing.TB, g *decision.Generation, q *decision.Question) {
 		want("annotation "+piece.Key, piece.Set == nil, piece.Why != "")
 	}
 	want("ignored annotations", ignored, a.IgnoredAnnotations)
+	if x.Walk.DroppedMatches+x.Walk.DroppedMisses == 0 && (x.Mirror == nil || x.Mirror.Walk.DroppedMatches+x.Mirror.Walk.DroppedMisses == 0) {
+		want("too complex", tooComplex(&x.Walk) || x.Mirror != nil && tooComplex(&x.Mirror.Walk), a.TooComplex)
+	}
 	if x.Walk.DroppedMatches == 0 {
 		effectsAgree(tb, x, a)
 	}
@@ -120,6 +123,13 @@ func effectsAgree(tb testing.TB, x *decision.Explanation, a *decision.Answer) {
 			tb.Errorf("%s is %q, want %v (set: %t)", tt.name, got, tt.value, a.Has(tt.field))
 		}
 	}
+}
+
+// tooComplex tells whether a rule of a walk says that it did not do all it should.
+func tooComplex(w *decision.ExplainedWalk) bool {
+	return slices.ContainsFunc(w.Steps, func(s decision.RuleStep) bool {
+		return strings.Contains(s.Why, "the expression ") || s.Rewrite != nil && strings.Contains(s.Rewrite.Why, "too many steps")
+	})
 }
 
 // matches lists the rules of a walk that match.
@@ -266,6 +276,17 @@ func TestExplainWhy(t *testing.T) {
 			decision.Config{QueryRules: []decision.QueryRule{{RuleID: 4, MatchPattern: new(`^(a|a|b)*(?=c)d\1$`), NegateMatchPattern: true, ReModifiers: new("")}}},
 			func(q *decision.Question) { q.Statement.Text = []byte(strings.Repeat("ab", 200)) },
 			[]string{"wanted not ^(a|a|b)*(?=c)d\\1$ (case-sensitive), got abab", "takes too many steps on this text"},
+		},
+		"others took the steps": {
+			decision.Config{QueryRules: []decision.QueryRule{
+				tooHard(1), tooHard(2), tooHard(3), tooHard(4), tooHard(5), tooHard(6), {RuleID: 7, MatchPattern: new("^a"), Timeout: new(int64(3))},
+			}},
+			func(q *decision.Question) { q.Statement.Text = hardText },
+			[]string{
+				"1 match_pattern: wanted (?=a)(a|aa)+(?!b)$, got aaaa", "the expression takes too many steps on this text, so",
+				"b, the expression was not tried to its end: expressions and rewrites of other rules used the steps, so",
+				"7 matches [{flag_in 0} {match_pattern ^a}]",
+			},
 		},
 		"long digest": {
 			decision.Config{Settings: decision.Settings{QueryDigestsMaxDigestLength: new(uint32(16))}},

@@ -90,8 +90,12 @@ func (t *walkTeller) tell(w *rules.Walk, trace *rules.Trace) ExplainedWalk {
 // miss says why a rule doesn't match.
 func (t *walkTeller) miss(step *RuleStep, from *rules.Step) {
 	step.Failed = from.Failed.String()
-	if from.GaveUp {
+	switch from.Lack {
+	case rules.LackNone:
+	case rules.LackOfBound:
 		step.Why = "the expression takes too many steps on this text, so the rule doesn't match"
+	case rules.LackOfOthers:
+		step.Why = "the expression was not tried to its end: expressions and rewrites of other rules used the steps, so the rule doesn't match"
 	}
 	if from.Brief {
 		return
@@ -126,6 +130,8 @@ func (t *walkTeller) hit(step *RuleStep, from *rules.Step) {
 			rewrite.Why = "what it puts in is what was there"
 		case rules.RewriteTooLong:
 			rewrite.Why = "the text would become too long"
+		case rules.RewriteTooComplex:
+			rewrite.Why = "to find all that it replaces takes too many steps"
 		}
 		step.Rewrite = rewrite
 	}

@@ -20,6 +20,7 @@ func (g *Generation) mirror(c *class, seed uint64, a *Answer) {
 	if a.Has(MirrorFlagOut) {
 		w := g.walkMirror(c, seed, a)
 		a.Mirror.MatchedRules = append(a.Mirror.MatchedRules, w.Matched...)
+		a.TooComplex = a.TooComplex || w.TooComplex
 		switch {
 		case w.Effects.Set&(OKMsg|ErrorMsg) != 0:
 			destination = None

@@ -110,7 +110,7 @@ func (a *Answer) reset(generation uint64) {
 	a.ExecuteNeedsText = false
 	a.HasMirror = false
 	a.Mirror.DestinationHostgroup, a.Mirror.MatchedRules = None, a.Mirror.MatchedRules[:0]
-	a.IgnoredAnnotations = 0
+	a.IgnoredAnnotations, a.TooComplex = 0, false
 	a.Effects = Effects{}
 	a.scratch.mirrored = false
 }
@@ -143,6 +143,7 @@ func (g *Generation) destination(c *class, a *Answer) (int32, Reason) {
 	a.FinalFlagIn = w.Flag
 	a.MatchedRules = append(a.MatchedRules, w.Matched...)
 	a.MatchedRulesTruncated = w.Truncated
+	a.TooComplex = w.TooComplex
 	if !w.Stopped {
 		hostgroup, ok := g.fastRoutes.LookupIDs(c.fastUser, c.fastSchema, w.Flag)
 		if ok {

@@ -25,6 +25,55 @@ func readWriteSplit() *decision.Config {
 	}
 }
 
+// hardText is a text on which tooHard takes all the steps it gets.
+var hardText = []byte(strings.Repeat("a", 200) + "b")
+
+func tooHard(id int64) decision.QueryRule {
+	return decision.QueryRule{RuleID: id, MatchPattern: new("(?=a)(a|aa)+(?!b)$")}
+}
+
+// TestTooComplex wants to be told of expressions without an outcome, on the way of the mirrored copy as well.
+func TestTooComplex(t *testing.T) {
+	behind := tooHard(2)
+	behind.FlagIn = 5
+	mirror := decision.QueryRule{RuleID: 1, MirrorFlagOut: new(int64(5))}
+	stop := decision.QueryRule{RuleID: 1, MatchPattern: new("^a"), Apply: true}
+	rewrite := decision.QueryRule{RuleID: 3, MatchPattern: new("^x|(?=a)(a|aa)+(?!b)$"), ReplacePattern: new("y"), ReModifiers: new("GLOBAL")}
+	for _, tt := range []struct {
+		name  string
+		rules []decision.QueryRule
+		text  string
+		want  bool
+	}{
+		{"hard", []decision.QueryRule{tooHard(1)}, string(hardText), true},
+		{"hard expression, easy text", []decision.QueryRule{tooHard(1)}, "b", false},
+		{"not reached", []decision.QueryRule{stop, tooHard(2)}, string(hardText), false},
+		{"another flag", []decision.QueryRule{behind}, string(hardText), false},
+		{"mirrored copy", []decision.QueryRule{mirror, behind}, string(hardText), true},
+		{"mirrored copy, easy text", []decision.QueryRule{mirror, behind}, "b", false},
+		{"rewrite", []decision.QueryRule{rewrite}, "x" + string(hardText), true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			cfg := readWriteSplit()
+			cfg.QueryRules = tt.rules
+			g, reference := withReference(t, cfg)
+			q := question("app", tt.text)
+			a := route(t, g, q)
+			if a.TooComplex != tt.want {
+				t.Errorf("too complex: %t", a.TooComplex)
+			}
+			if got, want := public(t, a), public(t, route(t, reference, q)); got != want {
+				t.Errorf("got  %s\nwant %s", got, want)
+			}
+			agree(t, g, q)
+			q.Statement.Text = []byte("SELECT 1")
+			if err := g.Route(q, a); err != nil || a.TooComplex {
+				t.Errorf("then too complex: %t, %v", a.TooComplex, err)
+			}
+		})
+	}
+}
+
 func TestReasons(t *testing.T) {
 	g := mustCompile(t, readWriteSplit())
 	tests := []struct {

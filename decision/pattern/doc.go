@@ -28,10 +28,13 @@
 //	set_worker.go    one step of it, from a set of nodes to the next
 //	set_states.go    sets of nodes seen so far, and the table that leads from one to the next for each class
 //	set_search.go    a search: along the table, and by steps where it is not filled or full
+//	set_light.go     which expressions have an outcome although a search for all gave up
+//	find_within.go   a search for one expression with a bound of its own
 //	found.go         what a search found
 //
 // The table is filled by the searches themselves, within SetOptions.MaxMemory, and dropped when it is full. Whether a
-// search gives up depends on the expressions and the text alone, never on what the table holds.
+// search gives up depends on the expressions and the text alone, never on what the table holds. Those that it leaves
+// without an outcome (Found.Knows) are matched by themselves, each by an automaton of its own.
 //
 // The package must not know rules or statements, and must do no I/O. Start at Compile, NewSet and ParseReplacement.
 package pattern

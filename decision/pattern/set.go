@@ -1,6 +1,7 @@
 package pattern
 
 import (
+	"slices"
 	"sync"
 	"sync/atomic"
 )
@@ -12,6 +13,8 @@ type Set struct {
 	always []int32 // ids that match every text
 	nfa    *nfa    // nil if nothing but always can be found
 	limit  int     // bytes for states
+	list   []*Regexp
+	light  *light // nil if all expressions are light, or none
 
 	states  atomic.Pointer[states]
 	writing sync.Mutex // held by who adds to states
@@ -25,16 +28,32 @@ type SetOptions struct {
 
 // NewSet makes a set of expressions. Their ids are their places in list. Those that are not InSet are never found.
 func NewSet(list []*Regexp, o SetOptions) *Set {
+	limit := min(o.MaxMemory, maxMemory)
+	if limit <= 0 {
+		limit = defaultMemory
+	}
+	return newSet(list, nil, limit)
+}
+
+// newSet is NewSet. With only, it is a Set of those expressions alone, whose ids are the same.
+func newSet(list []*Regexp, only []bool, limit int) *Set {
 	t := newTrie()
+	is := make([]bool, len(list))
+	heavy := 0
 	for id, r := range list {
-		if r.inSet {
-			root, _ := r.tree()
-			t.insert(int32(id), root)
+		if !r.inSet || only != nil && !only[id] {
+			continue
+		}
+		root, _ := r.tree()
+		all := branches(root)
+		t.insert(int32(id), all)
+		if is[id] = isLight(root, all); !is[id] {
+			heavy++
 		}
 	}
-	s := &Set{size: len(list), always: t.always, limit: min(o.MaxMemory, maxMemory)}
-	if s.limit <= 0 {
-		s.limit = defaultMemory
+	s := &Set{size: len(list), always: t.always, limit: limit}
+	if only == nil && heavy > 0 && slices.Contains(is, true) {
+		s.list, s.light = list, &light{is: is}
 	}
 	if len(t.found) == 0 {
 		return s
@@ -69,29 +88,65 @@ func (s *Set) Memory() int {
 	s.writing.Lock()
 	defer s.writing.Unlock()
 	c := s.states.Load()
-	return 4*len(s.always) + s.nfa.memory() + c.bytes(len(c.list))
+	bytes := 4*len(s.always) + s.nfa.memory() + c.bytes(len(c.list))
+	if s.light != nil {
+		bytes += len(s.light.is)
+		if s.light.set != nil {
+			bytes += s.light.set.Memory()
+		}
+	}
+	return bytes
 }
 
 // Find fills f with the expressions that match anywhere in text.
 func (s *Set) Find(f *Found, text []byte) {
 	f.reset(s.size)
-	f.addAll(s.always)
-	if s.nfa != nil {
-		x := search{set: s, found: f, work: allowance(text)}
-		x.run(text)
+	s.search(f, text, allowance(text))
+	if light := s.lightSetAfter(f); light != nil && light.search(f, text, allowance(text)) {
+		f.light = s.light.is
 	}
 	f.finish()
+}
+
+// search adds to f what it finds, and gives up beyond work. It tells whether it did not.
+func (s *Set) search(f *Found, text []byte, work int) (ok bool) {
+	f.addAll(s.always)
+	if s.nfa == nil {
+		return true
+	}
+	x := search{set: s, found: f, work: work}
+	x.run(text)
+	f.Work += work - max(x.work, 0)
+	return x.work >= 0
+}
+
+// lightSetAfter gives the Set to go on with after a search for all, or nil if there is no more to be found.
+func (s *Set) lightSetAfter(f *Found) *Set {
+	if !f.GaveUp {
+		return nil
+	}
+	return s.lightSet()
 }
 
 // FindSlow does what Find does, but follows all threads byte by byte and remembers nothing.
 func (s *Set) FindSlow(f *Found, text []byte) {
 	f.reset(s.size)
-	f.addAll(s.always)
-	if s.nfa != nil {
-		x := search{set: s, found: f, work: allowance(text)}
-		x.simulateAll(text)
+	s.searchSlow(f, text, allowance(text))
+	if light := s.lightSetAfter(f); light != nil && light.searchSlow(f, text, allowance(text)) {
+		f.light = s.light.is
 	}
 	f.finish()
+}
+
+func (s *Set) searchSlow(f *Found, text []byte, work int) (ok bool) {
+	f.addAll(s.always)
+	if s.nfa == nil {
+		return true
+	}
+	x := search{set: s, found: f, work: work}
+	x.simulateAll(text)
+	f.Work += work - max(x.work, 0)
+	return x.work >= 0
 }
 
 // keep makes the state that w has computed one of the states, and gives it with all those to go on with. It is nil if

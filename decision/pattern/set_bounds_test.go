@@ -59,20 +59,6 @@ func TestGivingUpDependsOnTheTextAlone(t *testing.T) {
 	}
 }
 
-func TestSetGivesUp(t *testing.T) {
-	if raceEnabled {
-		t.Skip("too slow with the race detector")
-	}
-	s, list, text := liveSet(t, SetOptions{})
-	long := []byte(strings.ReplaceAll(strings.Repeat(string(text), 100), "\n", ""))
-	var f Found
-	s.Find(&f, append(long, "zz"...))
-	if !f.GaveUp || len(f.IDs) > 0 || f.Has(0) {
-		t.Errorf("gave up: %v, found %v; want to give up with nothing", f.GaveUp, f.IDs)
-	}
-	checkFind(t, s, &f, list, "join d17_ z") // All is well again with the next text.
-}
-
 // TestBlowUps has expressions whose deterministic automaton is far larger than what is kept.
 func TestBlowUps(t *testing.T) {
 	for _, c := range []struct{ expr, alphabet, fits string }{

@@ -37,6 +37,10 @@ func FuzzSet(f *testing.F) {
 			if found {
 				want = append(want, int32(i))
 			}
+			steps := maxSpent
+			if got, err := re.FindWithin([]byte(text), &steps); err == nil && got != found {
+				t.Fatalf("%q (caseless %v) in %q: by its own automaton %v, want %v", re.expr, caseless, text, got, found)
+			}
 			if other := asGo(re, text); other != nil && other.MatchString(text) != found {
 				t.Fatalf("%q (caseless %v) in %q: %v, regexp differs", re.expr, caseless, text, found)
 			}
@@ -53,6 +57,14 @@ func FuzzSet(f *testing.F) {
 			}
 			if !slices.Equal(got.IDs, want) {
 				t.Fatalf("%q (caseless %v, memory %d) in %q, way %d: %v, want %v", exprs, caseless, memory, text, i, got.IDs, want)
+			}
+		}
+		if light := s.lightSet(); light != nil {
+			light.Find(&got, []byte(text))
+			for id, is := range s.light.is {
+				if !got.GaveUp && got.Has(id) != (is && slices.Contains(want, int32(id))) {
+					t.Fatalf("%q among the light of %q (caseless %v) in %q: %v", list[id].expr, exprs, caseless, text, got.Has(id))
+				}
 			}
 		}
 	})

@@ -7,8 +7,8 @@ import (
 
 // Bounds of one search. What it may spend depends on the set and the text alone, and so does whether it gives up.
 const (
-	baseWork  = 8 << 20 // see state.cost; only states of more than manyNodes count
-	workAByte = 16      // on top, for long texts
+	baseWork  = 16 << 20 // see state.cost; only states of more than manyNodes count
+	workAByte = 48       // on top, for long texts
 
 	// So many states are computed for the table, and one more for each few bytes. Then the search does without it for a
 	// stretch of the text, twice as long each time: states that are never seen again cost more to keep than to compute,

@@ -55,9 +55,8 @@ func newTrie() *trie {
 	}
 }
 
-// insert adds an expression.
-func (t *trie) insert(id int32, root *node) {
-	all := branches(root)
+// insert adds an expression by its branches.
+func (t *trie) insert(id int32, all []branch) {
 	for _, b := range all {
 		if len(b.elements) == 0 {
 			t.always = append(t.always, id)

@@ -38,7 +38,10 @@ func (s *Set) Walk(q *Question, w *Walk) {
 	w.reset(q)
 	draws := w.draws
 	if !s.follow(q, w) {
+		digest, text := w.digest.done, w.text.done && !w.Rewritten
+		w.reset(q)
 		w.draws = draws
+		w.digest.done, w.text.done = digest, text // These passes need not be made again.
 		s.walkPlain(q, w, nil, true)
 	}
 }
@@ -102,12 +105,8 @@ func (s *Set) next(q *Question, w *Walk, at place) (next place, ok bool) {
 	end := at | (1<<32 - 1) // of the chain
 	next = min(c.certain.next(at), end)
 	if !c.digest.over {
-		if !w.digest.done && c.digest.reach.next(at) < next {
-			if w.steps <= 0 {
-				c.digest.over = true
-			} else if !s.searchDigest(q, w) {
-				return nowhere, false
-			}
+		if !w.digest.done && c.digest.reach.next(at) < next && !s.searchDigest(q, w) {
+			return nowhere, false
 		}
 		if w.digest.done {
 			next = min(next, c.digest.found.next(at))
@@ -117,10 +116,12 @@ func (s *Set) next(q *Question, w *Walk, at place) (next place, ok bool) {
 		if !w.text.done && c.text.reach.next(at) < next {
 			w.SawText = w.SawText || q.HasText
 			w.LackedText = !q.HasText
-			if w.steps <= 0 || !q.HasText {
+			if !q.HasText {
 				c.text.over = true
-			} else if !s.searchText(q, w) {
+			} else if over, ok := s.searchText(q, w); !ok {
 				return nowhere, false
+			} else if over {
+				c.text.over = true
 			}
 		}
 		if w.text.done {
@@ -138,29 +139,32 @@ func (s *Set) searchDigest(q *Question, w *Walk) (ok bool) {
 	if w.digest.done {
 		return !w.digest.found.GaveUp
 	}
-	found := w.digest.over(s.digests, q.DigestText)
+	found := w.scanDigest(s.digests, q.DigestText)
 	w.course.digest.collect(s.index, found.IDs, s.index.byMatch, q.Session)
 	return !found.GaveUp
 }
 
-// searchText makes the one pass over the text, and again when it was rewritten.
-func (s *Set) searchText(q *Question, w *Walk) (ok bool) {
+// searchText makes the one pass over the text, and again when it was rewritten, unless the steps for that are over. It is
+// not ok if the pass is too much.
+func (s *Set) searchText(q *Question, w *Walk) (over, ok bool) {
 	if w.text.done {
-		return !w.text.found.GaveUp
+		return false, !w.text.found.GaveUp
 	}
-	found := w.text.over(s.patterns, w.Text)
+	found := w.scanText(s.patterns)
+	if found == nil {
+		w.TooComplex = true
+		return true, true
+	}
 	w.course.text.collect(s.index, found.IDs, s.index.byPattern, q.Session)
-	return !found.GaveUp
+	return false, !found.GaveUp
 }
 
 // fits tests the expressions of a candidate.
 func (s *Set) fits(b *brief, e *entry, q *Question, w *Walk) (fits, ok bool) {
 	if b.traits.has(hasMatchDigest) {
 		switch {
-		case w.steps <= 0:
-			return false, true
 		case b.digestID < 0:
-			fits = w.tryAlone(e, e.MatchDigest, q.DigestText)
+			fits, _ = w.alone(e.MatchDigest, q.DigestText, e.Negate)
 		case !s.searchDigest(q, w):
 			return false, false
 		default:
@@ -178,13 +182,12 @@ func (s *Set) fits(b *brief, e *entry, q *Question, w *Walk) (fits, ok bool) {
 		return false, true
 	}
 	w.SawText = true
-	switch {
-	case w.steps <= 0:
-		return false, true
-	case b.patternID < 0:
-		return w.tryAlone(e, e.MatchPattern, w.Text), true
-	case !s.searchText(q, w):
-		return false, false
+	if b.patternID < 0 {
+		fits, _ = w.alone(e.MatchPattern, w.Text, e.Negate)
+		return fits, true
+	}
+	if over, ok := s.searchText(q, w); over || !ok {
+		return false, ok
 	}
 	return w.text.found.Has(b.patternID) != b.traits.has(negates), true
 }

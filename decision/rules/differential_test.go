@@ -125,8 +125,8 @@ func (m *ruleMaker) question(s *Set) *Question {
 
 // outcome is all that a caller sees of a walk, and what it has used up.
 func outcome(w *Walk) string {
-	return fmt.Sprintf("%+v destination %d flag %d stopped %t matched %v truncated %t text %q rewritten %t saw %t lacked %t random %t draws %x steps %d",
-		w.Effects, w.Destination, w.Flag, w.Stopped, w.Matched, w.Truncated, w.Text, w.Rewritten, w.SawText, w.LackedText, w.Random, w.draws.state, max(w.steps, 0))
+	return fmt.Sprintf("%+v destination %d flag %d stopped %t matched %v truncated %t text %q rewritten %t saw %t lacked %t random %t draws %x too complex %t steps %d",
+		w.Effects, w.Destination, w.Flag, w.Stopped, w.Matched, w.Truncated, w.Text, w.Rewritten, w.SawText, w.LackedText, w.Random, w.draws.state, w.TooComplex, max(w.steps, 0))
 }
 
 // TestWalkIsPlain holds Walk to WalkPlain over random rules and questions.

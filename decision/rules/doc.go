@@ -9,8 +9,9 @@
 // reference; [Set.Walk] (course.go) goes straight to the rules that fit, so that 10,000 rules cost what 10 cost:
 //
 //   - All expressions on the digest text are one automaton, those on the text another. Each searches its text once, and
-//     only when a walk comes to a rule that depends on it (expression.go). Expressions that no automaton takes are matched
-//     by themselves where the walk meets them, all within one bound of steps.
+//     only when a walk comes to a rule that depends on it (expression.go). Expressions that no automaton takes, or that
+//     have no outcome on a text that is too much for it, are matched by themselves where the walk meets them, each within
+//     its share of the walk's steps. Walk.TooComplex tells that one was left without an outcome.
 //   - Username, schemaname, addresses and port are the same for all statements of a session. [Set.Resolve] looks them up
 //     once: a [Session] has the lists of the rules that it fits (profile.go, address_index.go, session.go).
 //   - Rules with a digest or a positive expression are found by it (index.go): a few are tested one by one, many are

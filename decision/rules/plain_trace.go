@@ -36,7 +36,7 @@ type Step struct {
 	Flag   int32     // the flag that the walk had
 	Failed Predicate // the first predicate that failed; 0: the rule matches
 	Brief  bool      // one of too many misses: not in full, and Count may be above 1 for rules with different values
-	GaveUp bool      // the expression took too many steps, so the rule doesn't match even if it is negated
+	Lack   Lack      // why the expression has no outcome, so that the rule doesn't match even if it is negated
 	Text   string    // what match_pattern searched, cut by Excerpt; empty when it is the question's text, or there is none
 	Hit    Hit       // what the match did
 }
@@ -57,14 +57,15 @@ type Rewrite uint8
 
 // The outcomes.
 const (
-	NoRewrite        Rewrite = iota // the rule has no replace_pattern
-	Rewritten                       // the text was changed
-	RewriteUnchanged                // what was put in is what was there
-	RewriteTooLong                  // the text would become too long, so it stays
+	NoRewrite         Rewrite = iota // the rule has no replace_pattern
+	Rewritten                        // the text was changed
+	RewriteUnchanged                 // what was put in is what was there
+	RewriteTooLong                   // the text would become too long, so it stays
+	RewriteTooComplex                // to find what to replace takes too many steps, so the text stays
 )
 
 // missed notes that a rule didn't match.
-func (t *Trace) missed(e *entry, w *Walk, failed Predicate, gaveUp bool) {
+func (t *Trace) missed(e *entry, w *Walk, failed Predicate, lack Lack) {
 	if t == nil {
 		return
 	}
@@ -75,7 +76,7 @@ func (t *Trace) missed(e *entry, w *Walk, failed Predicate, gaveUp bool) {
 	}
 	if n := len(t.Steps); n > 0 {
 		last := &t.Steps[n-1]
-		alike := last.Failed == failed && last.Flag == w.Flag && last.GaveUp == gaveUp
+		alike := last.Failed == failed && last.Flag == w.Flag && last.Lack == lack
 		if alike && (last.Brief || failed == PredicateFlagIn && last.Rule.FlagIn == e.FlagIn) {
 			last.Last = &e.Rule
 			last.Count++
@@ -86,7 +87,7 @@ func (t *Trace) missed(e *entry, w *Walk, failed Predicate, gaveUp bool) {
 		t.DroppedMisses++
 		return
 	}
-	step := Step{Rule: &e.Rule, Last: &e.Rule, Count: 1, Flag: w.Flag, Failed: failed, GaveUp: gaveUp, Brief: t.misses >= maxMisses}
+	step := Step{Rule: &e.Rule, Last: &e.Rule, Count: 1, Flag: w.Flag, Failed: failed, Lack: lack, Brief: t.misses >= maxMisses}
 	if failed == PredicateMatchPattern && w.Rewritten && !step.Brief {
 		step.Text = Excerpt(w.Text, 0)
 	}
@@ -120,6 +121,8 @@ func (t *Trace) matched(e *entry, w *Walk, flag int32, text []byte) {
 	case !bytes.Equal(text, w.Text):
 		at := firstDifference(text, w.Text)
 		h.Rewrite, h.Before, h.After = Rewritten, Excerpt(text, at), Excerpt(w.Text, at)
+	case w.endless:
+		h.Rewrite = RewriteTooComplex
 	case len(tried) > w.limit:
 		h.Rewrite = RewriteTooLong
 	default:

@@ -185,7 +185,7 @@ func TestTraceOfHardExpressions(t *testing.T) {
 	hard.MatchPattern = mustPattern(t, `^(a|a|b)*(?=c)d\1$`)
 	hard.Negate = true
 	steps := trace(NewSet([]Rule{hard}, true), &Question{Text: []byte(strings.Repeat("ab", 200)), HasText: true}).Steps
-	if len(steps) != 1 || steps[0].Failed != PredicateMatchPattern || !steps[0].GaveUp {
+	if len(steps) != 1 || steps[0].Failed != PredicateMatchPattern || steps[0].Lack != LackOfBound {
 		t.Errorf("%+v", steps)
 	}
 }

@@ -41,12 +41,14 @@ type Walk struct {
 	SawText    bool // a match_pattern was searched
 	LackedText bool // a match_pattern had no text to search
 	Random     bool // a weighted flag was drawn among several
+	TooComplex bool // an expression that the walk came to has no outcome, or no end of what it replaces, see Lack
 
 	texts    [2][]byte // the last two rewritten texts, in turn
 	turn     int
-	limit    int // the longest text that a rewrite may give
-	searched int // bytes of text that the restarts may have searched
-	steps    int // left for expressions that are matched by themselves
+	endless  bool // what the latest rewrite replaces could not all be found within bounds
+	limit    int  // the longest text that a rewrite may give
+	searched int  // bytes of text that the restarts may have searched
+	steps    int  // left, see maxSteps
 	draws    draws
 	digest   scan // of the digest text
 	text     scan // of Text
@@ -70,7 +72,7 @@ func (w *Walk) reset(q *Question) {
 	w.Truncated = false
 	w.Text = q.Text
 	w.Rewritten = false
-	w.SawText, w.LackedText, w.Random = false, false, false
+	w.SawText, w.LackedText, w.Random, w.TooComplex = false, false, false, false
 	w.limit, w.searched = max(maxGrowth*len(q.Text), roomToGrow), 0
 	w.steps = maxSteps
 	w.digest.done, w.text.done = false, false
@@ -117,16 +119,18 @@ func (w *Walk) obey(b *brief, e *entry, loop *circle) (flagSet bool) {
 // rewrite replaces what the rule's match_pattern matches and tells whether the text changed.
 func (w *Walk) rewrite(e *entry) bool {
 	to := &w.texts[w.turn]
-	w.steps -= stepsARewrite + len(w.Text)
+	w.steps -= stepsARewrite + len(w.Text)/bytesAStep
 	if e.MatchPattern.Backtracking() {
 		w.steps -= stepsABacktracking
 	}
 	out, changed := e.MatchPattern.Replace((*to)[:0], w.Text, e.Replacement, e.Global)
 	*to = out
+	w.endless = !changed && !e.Negate // for it matches
+	w.TooComplex = w.TooComplex || w.endless
 	if !changed || len(out) > w.limit || bytes.Equal(out, w.Text) {
 		return false
 	}
-	w.steps -= len(out)
+	w.steps -= len(out) / bytesAStep
 	w.text.done = false
 	w.turn = 1 - w.turn
 	w.Text = out
