@@ -107,6 +107,32 @@ func TestFailing(t *testing.T) {
 	}
 }
 
+// TestByteOrderMark wants a file of an editor that writes one to be read, and kept as it is.
+func TestByteOrderMark(t *testing.T) {
+	text := "\ufeff" + inline("-- a --\n> SELECT 1\nretries: unset\n")
+	f, results := run(t, text)
+	if got := string(f.Update(results)); len(failures(results)) > 0 || got != text {
+		t.Errorf("%q, update gives\n%s", failures(results), got)
+	}
+}
+
+func TestExplainArguments(t *testing.T) {
+	for text, want := range map[string]string{
+		"> SELECT 1\n":          "--user app|SELECT 1",
+		"> -- c\n> SELECT 1\n":  "--user app|--|-- c\nSELECT 1",
+		">\"SELECT '\\x00'\"\n": "--user app|--text-file|statement.sql",
+		"seed: 3\n> SELECT 1\n": "--user app|--seed|3|SELECT 1",
+		"> SELECT '" + strings.Repeat("x", 64<<10-7) + "\n":   "--user app|--text-file|statement.sql",
+		"command: prepare\nschema: s\nflag_in: 7\n> SELECT\n": "--user app|--schema|s|--flag-in|7|--command|prepare|SELECT",
+	} {
+		_, results := run(t, inline("-- a --\n"+text+"retries: 99\n"))
+		want = "--config config.json " + want
+		if got := strings.Replace(strings.Join(results[0].Failures[0].Explain, "|"), "|", " ", 3); got != want {
+			t.Errorf("%.40q: %.100q, want %q", text, got, want)
+		}
+	}
+}
+
 func TestProblems(t *testing.T) {
 	const bad = "-- bad.json --\n{\"QueryRules\": [{\"RuleID\": 1, \"Digest\": \"x\"}, {\"RuleID\": 1}]}\n"
 	_, results := run(t, bad+"-- a --\nproblem: error bad_digest   query_rules[0].digest\nproblem: error duplicate_key query_rules[1].rule_id\n")

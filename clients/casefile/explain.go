@@ -1,13 +1,15 @@
 package casefile
 
 import (
+	"bytes"
 	"strconv"
 
 	"github.com/pointsman/pointsman/decision"
 )
 
 // explainArguments gives the arguments with which pointsmanctl explain shows the statement's way. A configuration that
-// stands in the case file itself has to be saved under its name first.
+// stands in the case file itself has to be saved under its name first, a statement that can't be an argument as
+// StatementFile.
 func explainArguments(f *File, c *Case, q *decision.Question) []string {
 	config := c.config
 	if _, inline := f.inline[config]; !inline {
@@ -40,5 +42,21 @@ func explainArguments(f *File, c *Case, q *decision.Question) []string {
 		add("--command", "execute")
 	case decision.Query:
 	}
-	return append(args, string(q.Statement.Text))
+	if q.Seed != 0 {
+		args = append(args, "--seed", strconv.FormatUint(q.Seed, 10))
+	}
+	switch text := q.Statement.Text; {
+	case len(text) > maxArgument || bytes.IndexByte(text, 0) >= 0:
+		return append(args, "--text-file", StatementFile)
+	case bytes.HasPrefix(text, []byte("-")):
+		return append(args, "--", string(text))
+	default:
+		return append(args, string(text))
+	}
 }
+
+// StatementFile is the file that explain's arguments name when the statement itself can't be one of them.
+const StatementFile = "statement.sql"
+
+// maxArgument is the longest statement that is an argument; systems allow 128 KiB for one.
+const maxArgument = 64 << 10

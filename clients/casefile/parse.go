@@ -17,6 +17,9 @@ var (
 	configName  = regexp.MustCompile(`\.(yaml|yml|json)$`)
 )
 
+// byteOrderMark begins the files of some editors.
+const byteOrderMark = "\ufeff"
+
 // Parse reads a case file; path is its name. The error is a MistakesError: all of them.
 func Parse(path string, raw []byte) (*File, error) {
 	p := parser{file: &File{Path: path, inline: make(map[string]string)}, names: make(map[string]int)}
@@ -25,6 +28,9 @@ func Parse(path string, raw []byte) (*File, error) {
 	}
 	for i, line := range p.file.lines {
 		p.number = i + 1
+		if i == 0 {
+			line = strings.TrimPrefix(line, byteOrderMark)
+		}
 		p.line(line)
 	}
 	p.endCase()

@@ -49,7 +49,7 @@ func (a *app) digest() *cobra.Command {
 		if a.output == "json" {
 			return a.printJSON(newDigestAnswer(res))
 		}
-		fmt.Fprintf(a.io.Out, "%s  %s\n", digest.Format(res.Hash), res.Text)
+		fmt.Fprintf(a.io.Out, "%s  %s\n", digest.Format(res.Hash), printable(string(res.Text)))
 		return nil
 	}
 	return cmd

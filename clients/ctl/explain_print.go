@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	decisionv1 "github.com/pointsman/pointsman/proto/pointsman/decision/v1"
 )
@@ -17,6 +16,7 @@ type printer struct {
 	out     strings.Builder
 	all     bool
 	execute bool // the statement is an EXECUTE
+	session *decisionv1.ExplainedSession
 }
 
 // line prints a line that bears a name.
@@ -27,7 +27,8 @@ func (p *printer) line(name, format string, args ...any) {
 func (p *printer) print(x *decisionv1.ExplainStatementResponse) {
 	a := x.GetAnswer()
 	fmt.Fprintf(&p.out, "%s\n\n", printable(x.GetSummary()))
-	p.line("session", "%s", sessionLine(x.GetSession()))
+	p.session = x.GetSession()
+	p.line("session", "%s", sessionLine(p.session)+p.unknown(x))
 	if a.GetDigest() != "" {
 		p.line("digest", "%s  %s", a.GetDigest(), value(a.GetDigestText()))
 	}
@@ -89,6 +90,42 @@ func sessionLine(s *decisionv1.ExplainedSession) string {
 		b.WriteString(", fast_forward")
 	}
 	return b.String()
+}
+
+// unknown names the addresses that the session does not have and rules look at.
+func (p *printer) unknown(x *decisionv1.ExplainStatementResponse) string {
+	var text strings.Builder
+	for _, address := range []struct{ column, name string }{{columnClientAddr, "client address"}, {columnProxyAddr, "proxy address"}} {
+		looked := false
+		for _, w := range []*decisionv1.ExplainedWalk{x.GetWalk(), x.GetMirror().GetWalk()} {
+			for _, s := range w.GetSteps() {
+				for _, c := range s.GetConditions() {
+					looked = looked || c.GetColumn() == address.column && p.passes(address.column) != ""
+				}
+			}
+		}
+		if looked {
+			text.WriteString(", " + address.name + " unknown")
+		}
+	}
+	return text.String()
+}
+
+const (
+	columnClientAddr = "client_addr"
+	columnProxyAddr  = "proxy_addr"
+)
+
+// passes gives a remark on a column that passes because the session's value is unknown; empty: it is known.
+func (p *printer) passes(column string) string {
+	const remark = " (the address is unknown, so it passes: "
+	switch {
+	case column == columnClientAddr && p.session.GetClientAddr() == "":
+		return remark + "--client-addr)"
+	case column == columnProxyAddr && p.session.GetProxyAddr() == "":
+		return remark + "--proxy-addr)"
+	}
+	return ""
 }
 
 func (p *printer) fastRoute(f *decisionv1.ExplainedFastRoute) {
@@ -160,10 +197,7 @@ func setting(s *decisionv1.ExplainedSetting) string {
 
 // value is a value of any length on its line. Quotes show that it is empty or where its blanks are.
 func value(s string) string {
-	s = printable(s)
-	if utf8.RuneCountInString(s) > maxShown {
-		s = string([]rune(s)[:maxShown]) + "..."
-	}
+	s = cut(printable(s), maxShown)
 	if s == "" || s[0] == ' ' || s[len(s)-1] == ' ' {
 		return `"` + s + `"`
 	}

@@ -101,6 +101,8 @@ func (p *printer) miss(s *decisionv1.RuleStep, rewritten bool) {
 		what += " fails"
 	case what == "flag_in":
 		what = fmt.Sprintf("flag_in %s, not %s", s.GetWanted(), s.GetGot())
+	case what == "proxy_port" && p.session.GetProxyPort() == 0:
+		what = fmt.Sprintf("proxy_port %s, and the port is unknown (--proxy-port)", value(s.GetWanted()))
 	case what == "match_digest":
 		what += fmt.Sprintf(" %s fails on the digest", value(s.GetWanted()))
 	case what == "match_pattern" && rewritten:
@@ -124,7 +126,7 @@ func (p *printer) match(s *decisionv1.RuleStep) {
 	var conditions []string
 	for _, c := range s.GetConditions() {
 		if c.GetColumn() != "flag_in" {
-			conditions = append(conditions, c.GetColumn()+" "+value(c.GetWanted()))
+			conditions = append(conditions, c.GetColumn()+" "+value(c.GetWanted())+p.passes(c.GetColumn()))
 		}
 	}
 	if len(conditions) == 0 {

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/health"
@@ -145,6 +146,62 @@ func TestExplainFromFile(t *testing.T) {
 		args = append([]string{"explain", "--config", config, "--user", "app"}, args...)
 		if code, out, errs := run(t, "", args...); code != 2 || out != "" || !strings.Contains(errs, want) {
 			t.Errorf("%q: code %d, %q, %q", args, code, out, errs)
+		}
+	}
+}
+
+const addresses = `users: [{username: app, password: secret, default_hostgroup: 10}]
+query_rules:
+  - {rule_id: 5, client_addr: 10.99.%, error_msg: no guests, apply: true}
+  - {rule_id: 6, proxy_addr: 10.0.0.1, timeout: 5}
+  - {rule_id: 7, attributes: '{"flagOUTs":[{"id":8,"weight":1},{"id":9,"weight":1}]}'}
+`
+
+// TestExplainUnknownAddress wants a rule that matches for want of an address to say so.
+func TestExplainUnknownAddress(t *testing.T) {
+	config := file(t, addresses)
+	explain := func(args ...string) string {
+		code, out, errs := run(t, "", append([]string{"explain", "--config", config, "--user", "app"}, args...)...)
+		if code != 0 {
+			t.Errorf("%q: code %d, %s", args, code, errs)
+		}
+		return out
+	}
+	for _, tt := range []struct {
+		args     string
+		has, not string
+	}{
+		{"", "YES  client_addr 10.99.% (the address is unknown, so it passes: --client-addr)\n", "proxy"},
+		{"", "flag 0, client address unknown\n", "proxy"},
+		{"--client-addr 10.99.1.1", "YES  client_addr 10.99.%\n", "unknown"},
+		{"--client-addr 10.1.1.1", "YES  proxy_addr 10.0.0.1 (the address is unknown, so it passes: --proxy-addr)\n", "client address unknown"},
+		{"--client-addr 10.1.1.1", "flag 0, proxy address unknown\n", "so it passes: --client-addr"},
+		{"--client-addr 10.1.1.1 --proxy-addr 10.0.0.1", "YES  proxy_addr 10.0.0.1\n", "unknown"},
+	} {
+		if out := explain(append(strings.Fields(tt.args), "SELECT 1")...); !strings.Contains(out, tt.has) || strings.Contains(out, tt.not) {
+			t.Errorf("%s\n%s\nwant %q, not %q", tt.args, out, tt.has, tt.not)
+		}
+	}
+	for range 5 {
+		if out := explain("--client-addr", "10.1.1.1", "--seed", "1", "SELECT 1"); !strings.Contains(out, "flag becomes 9 (drawn by weight)") {
+			t.Errorf("seed 1\n%s", out)
+		}
+	}
+}
+
+// TestNothingForTerminals wants what does things to a terminal to be escaped, wherever it comes from.
+func TestNothingForTerminals(t *testing.T) {
+	for _, args := range [][]string{
+		{"digest", "SELECT `\x1b]0;x\x07\u202e`"},
+		{"digest", "SELECT `\xff`"},
+		{"validate", file(t, `{"query_rules": [{"\u001b[31m": 1, "\u202e": 2}]}`)},
+		{"lint", file(t, `{"\u001b[31m": 1}`)},
+		{"route", "--config", file(t, addresses), "--user", "app", "--client-addr", "10.1.1.1", "SELECT `\x1b\u202e`"},
+		{"select", "\x1b[31m"},
+	} {
+		_, out, errs := run(t, "", args...)
+		if out+errs == "" || !utf8.ValidString(out+errs) || strings.ContainsAny(out+errs, "\x1b\x07\u202e") {
+			t.Errorf("%q: %q, %q", args, out, errs)
 		}
 	}
 }

@@ -126,6 +126,6 @@ func writeFindings(w io.Writer, list []finding) {
 				message += fmt.Sprintf(" and %d more", n-maxOthers)
 			}
 		}
-		fmt.Fprintf(w, "%s: %s: %s [%s]\n    %s\n", f.Severity, place, printable(message), f.Code, printable(f.Remedy))
+		fmt.Fprintf(w, "%s: %s: %s [%s]\n    %s\n", f.Severity, printable(place), printable(message), f.Code, printable(f.Remedy))
 	}
 }

@@ -2,6 +2,7 @@ package ctl_test
 
 import (
 	"encoding/json"
+	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -99,6 +100,31 @@ func TestLint(t *testing.T) {
 	} {
 		if code, out, errs := run(t, "", tt.args...); code != 2 || out != "" || !strings.Contains(errs, tt.want) {
 			t.Errorf("%q: code %d, stdout %q, stderr %q", tt.args, code, out, errs)
+		}
+	}
+}
+
+// TestLintOfTheShop wants lint to find slips in the large example.
+func TestLintOfTheShop(t *testing.T) {
+	text, err := os.ReadFile("../../deploy/examples/shop/config.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if code, codes := findings(t, string(text)); code != 0 || !slices.Equal(codes, []string{"hint backtracking_expression"}) {
+		t.Errorf("as it is: code %d, %q", code, codes)
+	}
+	for _, tt := range []struct{ old, slip, want string }{
+		{"{rule_id: 120,", "{rule_id: 172,", "warning shadowed_cache_rule"},
+		{"(carts|cart_items)\\b', destination_hostgroup: 10, apply: true", "(carts|cart_items)\\b', destination_hostgroup: 10", "warning overridden_destination"},
+		{"nextval\\(', destination_hostgroup: 10, apply: true", "nextval\\(', destination_hostgroup: 10", "warning overridden_destination"},
+		{"'^\\(*(SELECT|WITH)\\b', timeout: 10000", "'^\\(*(SELECT|WITH)\\b', timeout: 10000, apply: true", "hint apply_hides_fast_route"},
+		{"schemaname: tenant_acorn,", "schemaname: tenant_admin,", "warning fast_route_flag"},
+	} {
+		if strings.Count(string(text), tt.old) != 1 {
+			t.Fatalf("%q is not there once", tt.old)
+		}
+		if _, codes := findings(t, strings.Replace(string(text), tt.old, tt.slip, 1)); !slices.Contains(codes, tt.want) {
+			t.Errorf("%q instead of %q: %q", tt.slip, tt.old, codes)
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"google.golang.org/grpc/codes"
 	healthv1 "google.golang.org/grpc/health/grpc_health_v1"
@@ -102,7 +103,7 @@ func writeProblems(w io.Writer, in []*configv1.Problem) {
 		if p.Position != nil {
 			place += fmt.Sprintf(", byte %d", p.GetPosition())
 		}
-		fmt.Fprintf(w, "%s: %s: %s [%s]\n", severity(p), place, p.GetMessage(), p.GetCode())
+		fmt.Fprintf(w, "%s: %s: %s [%s]\n", severity(p), printable(place), printable(p.GetMessage()), p.GetCode())
 	}
 }
 
@@ -138,11 +139,32 @@ func codeName(c codes.Code) string {
 	return strings.ToUpper(b.String())
 }
 
-// printable escapes what would do things to a terminal or break a line.
+// printable escapes what would do things to a terminal, break a line or can't be seen.
 func printable(s string) string {
-	if strings.IndexFunc(s, unicode.IsControl) < 0 {
+	if utf8.ValidString(s) && strings.IndexFunc(s, func(r rune) bool { return !unicode.IsPrint(r) }) < 0 {
 		return s
 	}
 	q := strconv.Quote(s)
 	return q[1 : len(q)-1]
+}
+
+// printableLines is printable for a text of several lines with tabs.
+func printableLines(s string) string {
+	lines := strings.Split(s, "\n")
+	for i := range lines {
+		parts := strings.Split(lines[i], "\t")
+		for j := range parts {
+			parts[j] = printable(parts[j])
+		}
+		lines[i] = strings.Join(parts, "\t")
+	}
+	return strings.Join(lines, "\n")
+}
+
+// cut leaves out what stands behind the first n characters.
+func cut(s string, n int) string {
+	if utf8.RuneCountInString(s) <= n {
+		return s
+	}
+	return string([]rune(s)[:n]) + "..."
 }

@@ -15,6 +15,7 @@ type question struct {
 	user, schema, clientAddr, proxyAddr, command string
 	proxyPort                                    uint32
 	flagIn, transaction, locked                  int32
+	seed                                         uint64
 	set                                          *pflag.FlagSet
 }
 
@@ -28,6 +29,7 @@ func (q *question) flags(f *pflag.FlagSet) {
 	f.Int32Var(&q.flagIn, "flag-in", 0, "the flag that an earlier statement's next_query_flagIN stored")
 	f.Int32Var(&q.transaction, "transaction-hostgroup", 0, "the hostgroup of the session's open transaction (none is open)")
 	f.Int32Var(&q.locked, "locked-hostgroup", 0, "the hostgroup that the session is locked on (none)")
+	f.Uint64Var(&q.seed, "seed", 0, "the seed that weighted flags are drawn by: the same seed gives the same flag (a new one each time)")
 	f.StringVar(&q.command, "command", "query", "query, prepare or execute")
 }
 
@@ -41,7 +43,12 @@ func (q *question) request(text []byte) (*decisionv1.RouteStatementRequest, erro
 	if utf8.Valid(text) {
 		statement.Body = &decisionv1.Statement_Text{Text: string(text)}
 	}
+	var seed *uint64
+	if q.set.Changed("seed") {
+		seed = &q.seed
+	}
 	return &decisionv1.RouteStatementRequest{
+		Seed: seed,
 		Session: &decisionv1.Session{
 			Username: q.user, Schemaname: q.schema, ClientAddr: q.clientAddr, ProxyAddr: q.proxyAddr, ProxyPort: q.proxyPort,
 			NextQueryFlagIn:      q.given("flag-in", q.flagIn),

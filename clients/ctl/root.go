@@ -54,7 +54,7 @@ func Main(ctx context.Context, version string, args []string, world IO) int {
 	case errors.Is(err, errNo):
 		return exitNo
 	}
-	fmt.Fprintf(world.Err, "pointsmanctl: %s\n", message(err))
+	fmt.Fprintf(world.Err, "pointsmanctl: %s\n", printableLines(message(err)))
 	return exitFail
 }
 

@@ -5,7 +5,10 @@ import (
 	"fmt"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -162,6 +165,9 @@ func (a *app) printTests(r *testRun) error {
 	return nil
 }
 
+// maxStatement is how many characters of a statement or a value are printed.
+const maxStatement = 1000
+
 func (a *app) printTestFile(f *testFile) {
 	for i := range f.Cases {
 		c := &f.Cases[i]
@@ -172,11 +178,14 @@ func (a *app) printTestFile(f *testFile) {
 		for j := range c.Failures {
 			x := &c.Failures[j]
 			if x.Statement != "" && (j == 0 || c.Failures[j-1].Statement != x.Statement) {
-				fmt.Fprintf(a.io.Out, "    %s\n", printable(x.Statement))
+				fmt.Fprintf(a.io.Out, "    %s\n", cut(printable(x.Statement), maxStatement))
 			}
-			fmt.Fprintf(a.io.Out, "    %s:%d: %s: want %s, got %s\n", f.File, x.Line, x.Field, x.Want, x.Got)
+			fmt.Fprintf(a.io.Out, "    %s:%d: %s: want %s, got %s\n", f.File, x.Line, x.Field, cut(x.Want, maxStatement), cut(x.Got, maxStatement))
 			if last := j == len(c.Failures)-1 || c.Failures[j+1].Statement != x.Statement; last && x.Explain != nil {
 				fmt.Fprintf(a.io.Out, "    why: pointsmanctl explain %s\n", shellQuoted(x.Explain))
+				if slices.Contains(x.Explain, casefile.StatementFile) {
+					fmt.Fprintf(a.io.Out, "         %s is this statement, which is too long for a command line or has a NUL byte: save it first\n", casefile.StatementFile)
+				}
 			}
 		}
 	}
@@ -223,10 +232,33 @@ func shellQuoted(args []string) string {
 		case plain:
 			quoted[i] = arg
 		case printable(arg) != arg:
-			quoted[i] = "$'" + strings.ReplaceAll(printable(arg), "'", `\'`) + "'"
+			quoted[i] = bytesQuoted(arg)
 		default:
 			quoted[i] = "'" + strings.ReplaceAll(arg, "'", `'\''`) + "'"
 		}
 	}
 	return strings.Join(quoted, " ")
+}
+
+// bytesQuoted writes an argument as a shell reads $'...', with a number for each byte that can't be seen.
+func bytesQuoted(arg string) string {
+	var b strings.Builder
+	b.WriteString("$'")
+	for len(arg) > 0 {
+		r, n := utf8.DecodeRuneInString(arg)
+		switch {
+		case r == utf8.RuneError && n == 1 || !unicode.IsPrint(r) && r != '\n':
+			for _, c := range []byte(arg[:n]) {
+				fmt.Fprintf(&b, `\x%02x`, c)
+			}
+		case r == '\n':
+			b.WriteString(`\n`)
+		case r == '\'' || r == '\\':
+			b.WriteString(`\` + arg[:n])
+		default:
+			b.WriteString(arg[:n])
+		}
+		arg = arg[n:]
+	}
+	return b.String() + "'"
 }

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"unicode/utf8"
 )
 
 // TestOurCases runs the core's own case files.
@@ -80,6 +81,30 @@ func TestCaseFiles(t *testing.T) {
 	code, out, errs := run(t, "", append([]string{"explain"}, failures[1].Explain...)...)
 	if code != 0 || !strings.Contains(out, "20") {
 		t.Errorf("explain: code %d\n%s%s", code, out, errs)
+	}
+}
+
+// TestHintsThatRun wants the command that a failure names to run, whatever the statement holds.
+func TestHintsThatRun(t *testing.T) {
+	path := caseFile(t, "config: config.yaml\nuser: app\n-- dashes --\n> -- c\n> SELECT 1\nretries: 9\n-- bytes --\n"+
+		`>"SELECT '\xff\u202e\n\\'"`+"\nretries: 9\n-- NUL --\n"+`>"SELECT '\x00'"`+"\nretries: 9\n-- long --\n> SELECT '"+strings.Repeat("x", 70_000)+"'\nretries: 9\n")
+	code, out, _ := run(t, "", "test", path)
+	config := " --config " + filepath.Join(filepath.Dir(path), "config.yaml") + " --user app "
+	for _, want := range []string{
+		"explain" + config + `-- $'-- c\nSELECT 1'` + "\n",
+		"explain" + config + `$'SELECT \'\xff\xe2\x80\xae\n\\\''` + "\n",
+		"explain" + config + "--text-file statement.sql\n         statement.sql is this statement",
+	} {
+		if !strings.Contains(out, want) {
+			t.Errorf("no %q in\n%.3000s", want, out)
+		}
+	}
+	if code != 1 || len(out) > 6000 || !utf8.ValidString(out) || strings.ContainsAny(out, "\x00\u202e") {
+		t.Errorf("code %d, %d bytes\n%.3000q", code, len(out), out)
+	}
+	code, out, errs := run(t, "", append(strings.Fields("explain"+config), "--", "-- c\nSELECT 1")...)
+	if code != 0 || !strings.Contains(out, "hostgroup 20") {
+		t.Errorf("code %d\n%s%s", code, out, errs)
 	}
 }
 

@@ -109,7 +109,7 @@ func (p *compatible) statement(i int) int {
 			p.put(c)
 			i++
 		}
-		if i < len(sql) && sql[i] == ',' && p.w < p.end {
+		for i < len(sql) && sql[i] == ',' && p.w < p.end {
 			p.putComma()
 			i++
 			if i < len(sql) && sql[i] == ' ' && p.w < p.end {
@@ -117,6 +117,11 @@ func (p *compatible) statement(i int) int {
 				p.last, p.before = atGoneBlank, atComma
 				i++
 			}
+			// Names in a row are so common that they needn't go through all of the above.
+			if i == len(sql) || p.w >= p.end || kinds[sql[i]] != kindWord || p.o.ReplaceNull {
+				break
+			}
+			i = p.run(sql, i)
 		}
 	}
 	return i

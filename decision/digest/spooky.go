@@ -217,13 +217,58 @@ func mixLong(h *[stateWords]uint64, p *[blockSize]byte) {
 	*h = [stateWords]uint64{h0, h1, h2, h3, h4, h5, h6, h7, h8, h9, h10, h11}
 }
 
-// endRotations are the amounts by which the steps of endLong rotate.
-var endRotations = [stateWords]int{44, 15, 34, 21, 38, 33, 10, 13, 38, 53, 42, 54}
-
+// endLong is written out: a loop over the words, with its places and rotations to look up, took as long as all the rest.
 func endLong(h *[stateWords]uint64) {
-	for k := range h {
-		h[(k+11)%stateWords] += h[(k+1)%stateWords]
-		h[(k+2)%stateWords] ^= h[(k+11)%stateWords]
-		h[(k+1)%stateWords] = bits.RotateLeft64(h[(k+1)%stateWords], endRotations[k])
-	}
+	h0, h1, h2, h3, h4, h5 := h[0], h[1], h[2], h[3], h[4], h[5]
+	h6, h7, h8, h9, h10, h11 := h[6], h[7], h[8], h[9], h[10], h[11]
+
+	h11 += h1
+	h2 ^= h11
+	h1 = bits.RotateLeft64(h1, 44)
+
+	h0 += h2
+	h3 ^= h0
+	h2 = bits.RotateLeft64(h2, 15)
+
+	h1 += h3
+	h4 ^= h1
+	h3 = bits.RotateLeft64(h3, 34)
+
+	h2 += h4
+	h5 ^= h2
+	h4 = bits.RotateLeft64(h4, 21)
+
+	h3 += h5
+	h6 ^= h3
+	h5 = bits.RotateLeft64(h5, 38)
+
+	h4 += h6
+	h7 ^= h4
+	h6 = bits.RotateLeft64(h6, 33)
+
+	h5 += h7
+	h8 ^= h5
+	h7 = bits.RotateLeft64(h7, 10)
+
+	h6 += h8
+	h9 ^= h6
+	h8 = bits.RotateLeft64(h8, 13)
+
+	h7 += h9
+	h10 ^= h7
+	h9 = bits.RotateLeft64(h9, 38)
+
+	h8 += h10
+	h11 ^= h8
+	h10 = bits.RotateLeft64(h10, 53)
+
+	h9 += h11
+	h0 ^= h9
+	h11 = bits.RotateLeft64(h11, 42)
+
+	h10 += h0
+	h1 ^= h10
+	h0 = bits.RotateLeft64(h0, 54)
+
+	*h = [stateWords]uint64{h0, h1, h2, h3, h4, h5, h6, h7, h8, h9, h10, h11}
 }

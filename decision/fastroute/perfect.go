@@ -16,7 +16,7 @@ type perfect struct {
 }
 
 const (
-	bucketHashes = 3 // on average
+	bucketHashes = 5 // on average
 	maxPilot     = 1<<16 - 1
 
 	pilotFactor = 0x9E3779B97F4A7C15

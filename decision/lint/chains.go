@@ -140,10 +140,14 @@ func (l *linter) flagOut(r *rule) {
 		switch {
 		case flag == r.row.FlagIn:
 		case len(chain) == 0:
+			remedy := "If that is meant, apply says it better; else mend the number."
+			if field == "attributes" {
+				remedy = "If the walk is to end for this share of the statements, leave it; else mend the number."
+			}
 			if !l.routeFlags[flag] {
 				l.hint(r, field, codeEmptyChain,
 					fmt.Sprintf("no active rule has flag_in %d and no fast route has it: the walk ends here for what this rule matches", flag),
-					"If that is meant, apply says it better; else mend the number.")
+					remedy)
 			}
 		case !again && after(chain, r.place) == len(chain):
 			l.warn(r, field, codeBackwardFlag,

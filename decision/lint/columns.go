@@ -3,6 +3,7 @@ package lint
 import (
 	"fmt"
 	"net/netip"
+	"strconv"
 	"strings"
 
 	"github.com/pointsman/pointsman/decision/pattern"
@@ -50,17 +51,37 @@ func (l *linter) clientAddr(r *rule) {
 	if prefix == "" || strings.ContainsAny(text, "/_") || strings.Trim(prefix, "0123456789.") != "" && !strings.Contains(prefix, ":") {
 		return
 	}
-	if !open {
-		if _, err := netip.ParseAddr(text); err != nil {
-			l.warn(r, "client_addr", codeAddrIncomplete, fmt.Sprintf("client_addr %q is no whole address and does not end in %%, so no client has it", text),
-				fmt.Sprintf("Write %q for all addresses that begin so, or a block such as 10.1.0.0/16.", text+"%"))
+	numbers := strings.Split(strings.TrimSuffix(prefix, "."), ".")
+	whole := !strings.Contains(prefix, ":") && len(numbers) >= addressNumbers
+	address := strings.Join(numbers[:min(len(numbers), addressNumbers)], ".")
+	_, err := netip.ParseAddr(text)
+	switch last := numbers[len(numbers)-1]; {
+	case !open && err == nil:
+	case whole && (!open || prefix[len(prefix)-1] == '.' || len(numbers) > addressNumbers):
+		remedy := "Write four numbers from 0 to 255, or a block such as 10.1.0.0/16."
+		if _, err := netip.ParseAddr(address); err == nil {
+			remedy = fmt.Sprintf("Write %q, or a block such as 10.1.0.0/16.", address)
 		}
-		return
+		l.warn(r, "client_addr", codeAddrIncomplete, fmt.Sprintf("client_addr %q has four numbers and goes on behind them, or one of them is no number of an address, so no client has it", text), remedy)
+	case !open:
+		l.warn(r, "client_addr", codeAddrIncomplete, fmt.Sprintf("client_addr %q is no whole address and does not end in %%, so no client has it", text),
+			fmt.Sprintf("Write %q for all addresses that begin so, or a block such as 10.1.0.0/16.", text+"%"))
+	case strings.Contains(prefix, ":") || prefix[len(prefix)-1] == '.' || !goesOn(last):
+	default:
+		remedy := fmt.Sprintf("Write %q, or a block such as 10.1.0.0/16.", prefix+".%")
+		if whole {
+			remedy = fmt.Sprintf("Write %q, or a block such as 10.1.2.0/28.", prefix)
+		}
+		l.hint(r, "client_addr", codeAddrHalfNumber, fmt.Sprintf("client_addr %q ends inside a number: it matches %s0 and %s1 as well", text, prefix, prefix), remedy)
 	}
-	if last := prefix[len(prefix)-1]; last >= '0' && last <= '9' && !strings.Contains(prefix, ":") {
-		l.hint(r, "client_addr", codeAddrHalfNumber, fmt.Sprintf("client_addr %q ends inside a number: it matches %s0 and %s1 as well", text, prefix, prefix),
-			fmt.Sprintf("Write %q, or a block such as 10.1.0.0/16.", prefix+".%"))
-	}
+}
+
+const addressNumbers = 4 // of an IPv4 address
+
+// goesOn tells whether a number of an address can have one more digit.
+func goesOn(digits string) bool {
+	n, err := strconv.Atoi(digits)
+	return err == nil && n > 0 && n*10 <= 255
 }
 
 func (l *linter) digestColumn(r *rule) {

@@ -82,7 +82,8 @@ type bucket struct {
 	// prefixes are rules with nothing but an anchored text, by it; lengths are those of the texts.
 	prefixes map[prefixKey]*span
 	lengths  []int
-	literals []*rule // with nothing but an unanchored text
+	fronts   map[prefixKey]*span // the other anchored ones, by what is written there
+	literals []*rule             // those that are not anchored
 }
 
 type prefixKey struct {
@@ -124,7 +125,7 @@ func (x *coverIndex) add(r *rule) {
 	}
 	b := x.buckets[c]
 	if b == nil {
-		b = &bucket{equal: make(map[expressionsKey]*span), prefixes: make(map[prefixKey]*span)}
+		b = &bucket{equal: make(map[expressionsKey]*span), prefixes: make(map[prefixKey]*span), fronts: make(map[prefixKey]*span)}
 		x.buckets[c] = b
 	}
 	if r.digest == nil && r.pattern == nil || alwaysFound(r) {
@@ -140,20 +141,25 @@ func (x *coverIndex) add(r *rule) {
 	if r.digest != nil && r.pattern != nil || r.row.NegateMatchPattern {
 		return
 	}
-	simple := len(e.branches) > 0
+	unanchored := false
 	for i := range e.branches {
 		br := &e.branches[i]
-		if !br.exact || !br.anchored {
-			simple = false
+		if !br.anchored {
+			unanchored = true
 			continue
 		}
-		k := prefixKey{r.digest == nil, e.caseless, e.form(br.prefix)}
-		b.prefixes[k] = extend(b.prefixes[k], r)
-		if !slices.Contains(b.lengths, len(br.prefix)) {
-			b.lengths = append(b.lengths, len(br.prefix))
+		if text, enough := br.start(); enough {
+			k := prefixKey{r.digest == nil, e.caseless, e.form(text)}
+			b.prefixes[k] = extend(b.prefixes[k], r)
+			if !slices.Contains(b.lengths, len(text)) {
+				b.lengths = append(b.lengths, len(text))
+			}
+		} else if n := br.needed(); n > 0 {
+			k := prefixKey{r.digest == nil, e.caseless, e.form(br.written()[n-1])}
+			b.fronts[k] = extend(b.fronts[k], r)
 		}
 	}
-	if !simple && len(b.literals) < maxLiterals && slices.ContainsFunc(e.branches, func(br branch) bool { return br.exact && !br.anchored }) {
+	if unanchored && len(b.literals) < maxLiterals {
 		b.literals = append(b.literals, r)
 	}
 }
@@ -233,32 +239,40 @@ func (b *bucket) find(r *rule, rewrites bool, fits func(*rule) bool) *rule {
 	return nil
 }
 
-// byPrefix finds a rule whose anchored text begins each alternative of e.
+// byPrefix finds a rule by how the first alternative of e begins.
 func (b *bucket) byPrefix(e *expression, onPattern bool, fits func(*rule) bool) *rule {
 	if len(e.branches) == 0 || !e.branches[0].anchored {
 		return nil
 	}
-	first := e.branches[0].prefix
-	for _, n := range b.lengths {
-		if n > len(first) {
+	covers := func(o *rule) bool {
+		mine := o.digest
+		if onPattern {
+			mine = o.pattern
+		}
+		return fits(o) && mine.covers(e)
+	}
+	first, _ := e.branches[0].start()
+	for _, caseless := range []bool{true, false} {
+		if e.caseless && !caseless {
 			continue
 		}
-		for _, caseless := range []bool{true, false} {
-			if e.caseless && !caseless {
+		form := func(s string) string { return s }
+		if caseless {
+			form = fold
+		}
+		for _, n := range b.lengths {
+			if n > len(first) {
 				continue
 			}
-			text := first[:n]
-			if caseless {
-				text = fold(text)
+			if found := b.prefixes[prefixKey{onPattern, caseless, form(first[:n])}].pick(covers); found != nil {
+				return found
 			}
-			found := b.prefixes[prefixKey{onPattern, caseless, text}].pick(func(o *rule) bool {
-				mine := o.digest
-				if onPattern {
-					mine = o.pattern
-				}
-				return fits(o) && mine.covers(e)
-			})
-			if found != nil {
+		}
+		if len(b.fronts) == 0 {
+			continue
+		}
+		for _, text := range e.branches[0].written() {
+			if found := b.fronts[prefixKey{onPattern, caseless, form(text)}].pick(covers); found != nil {
 				return found
 			}
 		}

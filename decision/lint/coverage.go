@@ -82,8 +82,8 @@ func (l *linter) overridden() {
 		flag := r.row.FlagIn
 		limit, saved := savers[flag]
 		if r.hasDestination() && !r.leaves() && len(r.flags) == 0 {
-			by := later.find(r, func(o *rule) bool { return !saved || o.place <= limit })
-			if by != nil && *by.row.DestinationHostgroup != *r.row.DestinationHostgroup {
+			by := overrider(later, r, func(o *rule) bool { return !saved || o.place <= limit })
+			if by != nil {
 				l.warn(r, "destination_hostgroup", codeOverridden,
 					fmt.Sprintf("destination_hostgroup %d never counts: the walk goes on, and rule %d matches whatever this rule does and gives another one, %d", *r.row.DestinationHostgroup, by.row.RuleID, *by.row.DestinationHostgroup),
 					"Add apply to this rule, or leave its destination out.", by)
@@ -96,6 +96,22 @@ func (l *linter) overridden() {
 			savers[flag] = r.place
 		}
 	}
+}
+
+// overrider gives a rule behind r that matches whatever r does and gives another destination. Such a rule with apply comes
+// first, unless the walk ends before it with r's hostgroup.
+func overrider(later *coverIndex, r *rule, inReach func(*rule) bool) *rule {
+	same := func(o *rule) bool { return *o.row.DestinationHostgroup == *r.row.DestinationHostgroup }
+	by := later.find(r, func(o *rule) bool { return inReach(o) && o.row.Apply && !same(o) })
+	if by == nil {
+		if by = later.find(r, inReach); by == nil || same(by) {
+			return nil
+		}
+	}
+	if later.find(r, func(o *rule) bool { return o.place < by.place && o.leaves() && same(o) }) != nil {
+		return nil
+	}
+	return by
 }
 
 func formatInt(n int64) string { return strconv.FormatInt(n, 10) }

@@ -5,5 +5,6 @@
 // decision.Compile's to say; lint begins where that ends. Each code is explained in docs/lint.md.
 //
 // Start with [Check]. walks.go finds out which rules a walk can reach, cover.go which rules match whatever another one
-// matches, expression.go what an expression certainly needs, statements.go where typical statements go.
+// matches, expression.go what an expression certainly needs, subsume.go which expressions match whatever another one
+// does, endings.go which rules keep fast routes from being looked up, statements.go where typical statements go.
 package lint

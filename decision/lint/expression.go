@@ -23,6 +23,10 @@ type branch struct {
 	runs     []string // texts that each match holds
 	// exact: it matches exactly the texts that begin with prefix (anchored) or hold the one run.
 	exact bool
+	atoms sequence // all of it
+	// folded are the runs without case, longest the longest of them.
+	folded  []string
+	longest string
 }
 
 // isCaseless reads re_modifiers, which Compile has checked.
@@ -72,7 +76,7 @@ func expand(list []sequence) []sequence {
 
 // newBranch reads what an alternative needs off its atoms.
 func newBranch(s sequence) (b branch) {
-	b.exact = true
+	b.exact, b.atoms = true, s
 	atoms := s
 	for len(atoms) > 0 && atoms[0].kind == atomBegin {
 		b.anchored, atoms = true, atoms[1:]
@@ -112,6 +116,12 @@ func newBranch(s sequence) (b branch) {
 		}
 	}
 	flush(first)
+	for _, run := range b.runs {
+		b.folded = append(b.folded, fold(run))
+		if len(run) > len(b.longest) {
+			b.longest = fold(run)
+		}
+	}
 	return b
 }
 
@@ -124,42 +134,6 @@ func fold(s string) string {
 		}
 	}
 	return string(folded)
-}
-
-// covers tells whether e matches whatever other matches, for sure.
-func (e *expression) covers(other *expression) bool {
-	if e.always || e.source == other.source && (e.caseless == other.caseless || e.caseless) {
-		return true
-	}
-	if len(other.branches) == 0 || other.caseless && !e.caseless {
-		return false
-	}
-	for i := range other.branches {
-		if !e.coversBranch(&other.branches[i]) {
-			return false
-		}
-	}
-	return true
-}
-
-func (e *expression) coversBranch(b *branch) bool {
-	for i := range e.branches {
-		mine := &e.branches[i]
-		switch {
-		case !mine.exact:
-		case mine.anchored:
-			if b.anchored && strings.HasPrefix(e.form(b.prefix), e.form(mine.prefix)) {
-				return true
-			}
-		default:
-			for _, run := range b.runs {
-				if strings.Contains(e.form(run), e.form(mine.runs[0])) {
-					return true
-				}
-			}
-		}
-	}
-	return false
 }
 
 // form gives a text as e compares it.

@@ -73,6 +73,7 @@ const (
 	codeFastRouteFlag   = "fast_route_flag"
 	codeFastRouteUser   = "fast_route_user"
 	codeFastRouteSchema = "fast_route_schema"
+	codeApplyHides      = "apply_hides_fast_route"
 )
 
 // Codes are all codes that a finding can have, sorted.
@@ -84,7 +85,7 @@ func Codes() []string {
 		codeNestedQuantifier, codeMatchPattern, codeNegateReplace, codeAddrIncomplete, codeAddrHalfNumber, codeUnknownUser,
 		codeFastForward, codeNoEffect, codeOKAndError,
 		codeNoUsableServer, codeLockingRead, codeReadsMissed, codeBeginElsewhere, codeFastRouteFlag, codeFastRouteUser,
-		codeFastRouteSchema,
+		codeFastRouteSchema, codeApplyHides,
 	}
 	slices.Sort(list)
 	return list

@@ -17,6 +17,7 @@ func Check(cfg *decision.Config, g *decision.Generation) []Finding {
 	l.coverage()
 	l.servers()
 	l.fastRoutes()
+	l.hidden()
 	l.statements()
 	return l.sorted()
 }
@@ -52,6 +53,7 @@ type rule struct {
 	always  bool        // it matches everything that gets to it
 	flags   []int64     // those that it can set
 	reached bool        // by some walk
+	direct  bool        // by one that is no mirrored copy's
 }
 
 // start is the place before the first rule.

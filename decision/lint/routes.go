@@ -9,20 +9,21 @@ type routeGroup struct {
 	code  string
 	key   string // what they have in common
 	flag  int64
-	first int // in the document
+	by    *rule // that ends the walk; nil: none in particular
+	first int   // in the document
 	count int
 }
 
 // fastRoutes reports fast routes whose key no statement can have. Routes with the same cause make one finding.
 func (l *linter) fastRoutes() {
-	keys := l.keysOfFlags()
+	keys, ending := l.keysOfFlags(), l.endingRules()
 	var groups []*routeGroup
 	place := make(map[routeGroup]*routeGroup)
-	add := func(code, key string, flag int64, index int) {
-		id := routeGroup{code: code, key: key, flag: flag}
+	add := func(code, key string, flag int64, index int, by *rule) {
+		id := routeGroup{code: code, key: key, flag: flag, by: by}
 		g := place[id]
 		if g == nil {
-			g = &routeGroup{code: code, key: key, flag: flag, first: index}
+			g = &routeGroup{code: code, key: key, flag: flag, by: by, first: index}
 			place[id] = g
 			groups = append(groups, g)
 		}
@@ -34,19 +35,23 @@ func (l *linter) fastRoutes() {
 		switch {
 		case row.Username == "" || len(l.cfg.Users) == 0:
 		case !known:
-			add(codeFastRouteUser, fmt.Sprintf("no active user is called %q", row.Username), 0, i)
+			add(codeFastRouteUser, fmt.Sprintf("no active user is called %q", row.Username), 0, i, nil)
+			continue // who ends walks does not matter
 		case u.FastForward:
-			add(codeFastRouteUser, fmt.Sprintf("user %q has fast_forward", row.Username), 0, i)
+			add(codeFastRouteUser, fmt.Sprintf("user %q has fast_forward", row.Username), 0, i, nil)
+			continue
 		}
 		if row.Schemaname == "" && *l.settings.DefaultSchema != "" {
-			add(codeFastRouteSchema, "", 0, i)
+			add(codeFastRouteSchema, "", 0, i, nil)
 		}
+		by := ending.of(row)
 		switch {
-		case row.FlagIn == 0 && l.ends[0]:
 		case !l.ends[row.FlagIn]:
-			add(codeFastRouteFlag, "", row.FlagIn, i)
+			add(codeFastRouteFlag, "", row.FlagIn, i, nil)
 		case !keys[row.FlagIn].has(row.Username, row.Schemaname):
-			add(codeFastRouteFlag, fmt.Sprintf("%q %q", row.Username, row.Schemaname), row.FlagIn, i)
+			add(codeFastRouteFlag, fmt.Sprintf("%q %q", row.Username, row.Schemaname), row.FlagIn, i, nil)
+		case by != nil:
+			add(codeFastRouteFlag, "", row.FlagIn, i, by)
 		}
 	}
 	for _, g := range groups {
@@ -69,11 +74,18 @@ func (l *linter) reportRoutes(g *routeGroup) {
 			message = fmt.Sprintf("the fast route is never taken: no rule that leads to flag %d matches this user and schema", g.flag)
 		}
 		remedy = "Mend flag_in, or let a rule without apply set that flag."
+		if g.by != nil {
+			message = fmt.Sprintf("the fast route is never taken: rule %d takes every statement of this user and schema that comes to flag %d, and %s", g.by.row.RuleID, g.flag, leaving(g.by))
+			remedy = "Remove the fast route, or apply (or the flag) from that rule."
+		}
 	}
 	if g.count > 1 {
 		message += fmt.Sprintf(" (%d fast routes)", g.count)
 	}
-	l.found(listRoutes, g.first, field, g.code, Warning, message, remedy)
+	f := l.found(listRoutes, g.first, field, g.code, Warning, message, remedy)
+	if g.by != nil {
+		f.OtherRules = ids([]*rule{g.by})
+	}
 }
 
 // keySet are the users and schemas with which a flag can be set.

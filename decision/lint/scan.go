@@ -1,6 +1,9 @@
 package lint
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // atomKind says what an atom of an expression matches.
 type atomKind uint8
@@ -22,6 +25,8 @@ type atom struct {
 	min       int        // 0 or 1: whether it must be there
 	optional  bool       // it has a quantifier
 	unbounded bool       // by * + or {n,}
+	keeps     bool       // it is or holds something possessive or counted, and may not give back what it took
+	source    string     // as written, with the quantifier
 }
 
 // once tells whether it stands for exactly one time.
@@ -76,6 +81,7 @@ func (s *scanner) alternatives() []sequence {
 
 func (s *scanner) atom(front bool) atom {
 	a := atom{kind: atomLiteral, literal: s.text[s.at], min: 1}
+	begin := s.at
 	s.at++
 	switch a.literal {
 	case '^':
@@ -100,6 +106,9 @@ func (s *scanner) atom(front bool) atom {
 		s.escape(&a, front)
 	}
 	s.quantifier(&a)
+	if !s.failed {
+		a.source = s.text[begin:s.at]
+	}
 	return a
 }
 
@@ -138,6 +147,9 @@ func (s *scanner) group(a *atom) {
 		return
 	}
 	a.inner = s.alternatives()
+	for _, inner := range a.inner {
+		a.keeps = a.keeps || slices.ContainsFunc(inner, func(a atom) bool { return a.keeps })
+	}
 	s.depth--
 	s.failed = s.failed || !s.take(")")
 }
@@ -186,7 +198,7 @@ func (s *scanner) quantifier(a *atom) {
 		}
 		s.failed = s.failed || low == "" // its meaning differs between releases of PCRE
 		s.at += end + 1
-		a.optional = true
+		a.optional, a.keeps = true, true
 		if strings.Trim(low, "0") == "" {
 			a.min = 0
 		}
@@ -194,7 +206,9 @@ func (s *scanner) quantifier(a *atom) {
 	default:
 		return
 	}
-	if !s.take("+") { // possessive
+	if s.take("+") { // possessive
+		a.keeps = true
+	} else {
 		s.take("?") // lazy
 	}
 }

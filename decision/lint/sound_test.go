@@ -17,9 +17,10 @@ var (
 	someExpressions = []string{
 		"^SELECT", "^SELECT a", "^select a$", "SELECT", "a", "^a|^SELECT a", "a|b", "", ".*", "^.*", "^SELECT .* FROM t", "FROM t",
 		"^(SELECT|SHOW) a", "a+b", "^a?b", "^SELECT a.*", "(a)(b)", "(?:ab)+", "^S[A-E]LECT", `^SELECT \w`, "'x'", "a  b", "= 5 ", "(?i)a", "$", "^$", "b{0,2}", `\.a`,
+		`^SELECT\b`, `^\(*(SELECT|SHOW)\b`, `^\(*SELECT a\b`, `^SELECT .* FROM t\b`, `\ba\b`, `^\(*(SELECT|SHOW)\b.*\bt\b`, `^b?a\b`, `^a?a*+b`, "[^a]b", "x[^a]b",
 	}
 	someStatements = []string{
-		"SELECT a FROM t", "select a", "SELECT b FROM t WHERE x = 5 ", "a", "b", "ab", "aab", "SHOW a", "", "SELECT a.a", "SELECT 'x' FROM `a'x'`", "x", "abab",
+		"SELECT a FROM t", "select a", "SELECT b FROM t WHERE x = 5 ", "a", "b", "ab", "aab", "SHOW a", "", "SELECT a.a", "SELECT 'x' FROM `a'x'`", "x", "abab", "(SELECT a", "((SELECT b FROM t)", "SELECTS a", "SELECT ab FROM tt", "xAb", "a b",
 	}
 	someUsers   = []string{"u", "v", "nobody"}
 	someSchemas = []string{"s", "t"}
@@ -123,6 +124,9 @@ func TestWarningsAreTrue(t *testing.T) {
 		findings := lint.Check(cfg, g)
 		for _, f := range findings {
 			counted[f.Code]++
+			if strings.Contains(f.Message, "takes every statement of this user and schema") && !strings.Contains(f.Message, "fast routes)") {
+				counted["fast_route_flag by a rule"]++
+			}
 		}
 		c := claimsOf(cfg, findings)
 		if len(c.unmatched)+len(c.overridden)+len(c.routes) == 0 {
@@ -150,7 +154,7 @@ func TestWarningsAreTrue(t *testing.T) {
 			}
 		}
 	}
-	for _, code := range []string{"unreachable_rule", "shadowed_rule", "shadowed_cache_rule", "never_matches", "overridden_destination", "fast_route_flag", "impossible_match_digest"} {
+	for _, code := range []string{"unreachable_rule", "shadowed_rule", "shadowed_cache_rule", "never_matches", "overridden_destination", "fast_route_flag", "fast_route_flag by a rule", "impossible_match_digest"} {
 		if counted[code] < 10 {
 			t.Errorf("%s came up %d times only", code, counted[code])
 		}
@@ -239,7 +243,7 @@ func TestManyRules(t *testing.T) {
 		cfg.QueryRules[i].FlagOut, cfg.QueryRules[i].Schemaname, cfg.QueryRules[i].ClientAddr = new(int64(i+1)), "", ""
 	}
 	for i := range routes {
-		cfg.FastRoutes = append(cfg.FastRoutes, decision.FastRoute{Username: "gone", Schemaname: fmt.Sprintf("tenant_%d", i), FlagIn: int64(i % 100), DestinationHostgroup: 1})
+		cfg.FastRoutes = append(cfg.FastRoutes, decision.FastRoute{Username: []string{"gone", "app"}[i/100%2], Schemaname: fmt.Sprintf("tenant_%d", i), FlagIn: int64(i % 100), DestinationHostgroup: 1})
 	}
 	byCode := make(map[string]int)
 	for _, f := range check(t, cfg) {

@@ -16,7 +16,7 @@ var (
 	sampleLocks  = []string{
 		sampleRead + " FOR UPDATE", sampleRead + " FOR UPDATE NOWAIT", sampleRead + " FOR UPDATE SKIP LOCKED",
 		sampleRead + " FOR SHARE", sampleRead + " LOCK IN SHARE MODE",
-		"(" + sampleRead + " FOR UPDATE)", "WITH x AS (SELECT 1) SELECT c FROM t JOIN x FOR UPDATE",
+		"(" + sampleRead + " FOR UPDATE)", "((" + sampleRead + " FOR UPDATE))", "WITH x AS (SELECT 1) SELECT c FROM t JOIN x FOR UPDATE",
 	}
 	sampleReads  = []string{"(" + sampleRead + ")", "WITH x AS (SELECT 1) SELECT * FROM x"}
 	sampleBegins = []string{"BEGIN", "START TRANSACTION"}
@@ -121,7 +121,7 @@ func (t *trial) run() {
 
 	t.report(codeLockingRead, Warning, t.going(sampleLocks, func(w way) bool { return w.hostgroup == read.hostgroup }),
 		fmt.Sprintf("of %s: %%s goes to hostgroup %d, where reads go, while writes go to hostgroup %d: the rows are not locked where they are changed", who, read.hostgroup, writes),
-		fmt.Sprintf(`Put a rule with a lower number and apply before it: match_digest '^\(?(SELECT|WITH)\b.*\b(FOR UPDATE|FOR SHARE|LOCK IN SHARE MODE)\b', destination_hostgroup %d.`, writes))
+		fmt.Sprintf(`Put a rule with a lower number and apply before it: match_digest '^\(*(SELECT|WITH)\b.*\b(FOR UPDATE|FOR SHARE|LOCK IN SHARE MODE)\b', destination_hostgroup %d.`, writes))
 	t.report(codeBeginElsewhere, Hint, t.going(sampleBegins, func(w way) bool { return w.hostgroup != writes }),
 		fmt.Sprintf("of %s: %%s does not go to hostgroup %d, where writes go: with transaction_persistent the whole transaction stays where it begins, its writes as well", who, writes),
 		fmt.Sprintf(`Put a rule with a lower number and apply before it: match_digest '^(BEGIN|START TRANSACTION)\b', destination_hostgroup %d.`, writes))

@@ -13,7 +13,7 @@ type entry struct {
 }
 
 // walks follows all walks from flag 0, from the flags that reached rules store in sessions, and from those of mirrored
-// copies. It fills reached, entries and ends. It looks at each rule and each entry once.
+// copies. It fills reached, direct, entries and ends. It looks at each rule and each entry once.
 func (l *linter) walks() {
 	seen := make(map[entry]bool)
 	var open []entry
@@ -47,7 +47,7 @@ func (l *linter) walks() {
 				break
 			}
 			done[r.place] = true
-			r.reached = true
+			r.reached, r.direct = true, r.direct || !e.mirror
 			if p := r.row.NextQueryFlagIn; p != nil && !e.mirror {
 				enter(*p, start, false)
 			}
