@@ -117,11 +117,20 @@ func (p *compatible) statement(i int) int {
 				p.last, p.before = atGoneBlank, atComma
 				i++
 			}
-			// Names in a row are so common that they needn't go through all of the above.
-			if i == len(sql) || p.w >= p.end || kinds[sql[i]] != kindWord || p.o.ReplaceNull {
+			// Names and numbers in a row are so common that they needn't go through all of the above.
+			if i == len(sql) || p.w >= p.end {
 				break
 			}
-			i = p.run(sql, i)
+			if k := kinds[sql[i]]; k == kindWord && !p.o.ReplaceNull {
+				i = p.run(sql, i)
+			} else if k == kindDigit {
+				end := shortNumberEnd(sql, i)
+				if end == 0 || end-i >= p.end-p.w {
+					break
+				}
+				p.putValue()
+				i = end
+			}
 		}
 	}
 	return i
