@@ -117,7 +117,8 @@ func endShort(a, b, c, d uint64) uint64 {
 	return bits.RotateLeft64(a, 63)
 }
 
-func hashLong(p []byte) uint64 {
+func hashLong(text []byte) uint64 {
+	p := text
 	var h [stateWords]uint64
 	for k := 2; k < stateWords; k += 3 {
 		h[k] = seedWord
@@ -127,10 +128,14 @@ func hashLong(p []byte) uint64 {
 		p = p[blockSize:]
 	}
 	// The last block is what is left, zeros, and its length in the last byte; it is added without mixing.
-	var last [blockSize]byte
-	last[blockSize-1] = byte(copy(last[:], p) & 0xff)
-	for k := range h {
-		h[k] += binary.LittleEndian.Uint64(last[8*k:])
+	h[stateWords-1] += uint64(len(p)) << 56
+	k := 0
+	for ; len(p) >= 8; k++ {
+		h[k] += binary.LittleEndian.Uint64(p)
+		p = p[8:]
+	}
+	if len(p) > 0 {
+		h[k] += tail(text, len(text)-len(p))
 	}
 	for range 3 {
 		endLong(&h)
