@@ -130,7 +130,7 @@ func (r *router) send(ctx context.Context, s grpc.BidiStreamingClient[decisionv1
 	for {
 		var req *decisionv1.RouteStatementRequest
 		select {
-		case req = <-r.queue:
+		case req = <-r.queue: // as in Route, without looking at ctx
 		default:
 			select {
 			case req = <-r.queue:

@@ -26,7 +26,7 @@ func (r *Regexp) FindWithin(text []byte, steps *int) (bool, error) {
 	var f Found
 	f.reset(1)
 	allowed := *steps * workAStep
-	s.search(&f, text, allowed)
+	s.search(&f, text, allowed, false)
 	*steps -= (f.Work + workAStep - 1) / workAStep
 	if f.GaveUp {
 		return false, ErrTooComplex

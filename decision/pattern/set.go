@@ -99,52 +99,34 @@ func (s *Set) Memory() int {
 }
 
 // Find fills f with the expressions that match anywhere in text.
-func (s *Set) Find(f *Found, text []byte) {
+func (s *Set) Find(f *Found, text []byte) { s.find(f, text, false) }
+
+// FindSlow does what Find does, but follows all threads byte by byte and remembers nothing.
+func (s *Set) FindSlow(f *Found, text []byte) { s.find(f, text, true) }
+
+func (s *Set) find(f *Found, text []byte, slow bool) {
 	f.reset(s.size)
-	s.search(f, text, allowance(text))
-	if light := s.lightSetAfter(f); light != nil && light.search(f, text, allowance(text)) {
-		f.light = s.light.is
+	s.search(f, text, allowance(text), slow)
+	if f.GaveUp {
+		if light := s.lightSet(); light != nil && light.search(f, text, allowance(text), slow) {
+			f.light = s.light.is
+		}
 	}
 	f.finish()
 }
 
 // search adds to f what it finds, and gives up beyond work. It tells whether it did not.
-func (s *Set) search(f *Found, text []byte, work int) (ok bool) {
+func (s *Set) search(f *Found, text []byte, work int, slow bool) (ok bool) {
 	f.addAll(s.always)
 	if s.nfa == nil {
 		return true
 	}
 	x := search{set: s, found: f, work: work}
-	x.run(text)
-	f.Work += work - max(x.work, 0)
-	return x.work >= 0
-}
-
-// lightSetAfter gives the Set to go on with after a search for all, or nil if there is no more to be found.
-func (s *Set) lightSetAfter(f *Found) *Set {
-	if !f.GaveUp {
-		return nil
+	if slow {
+		x.simulateAll(text)
+	} else {
+		x.run(text)
 	}
-	return s.lightSet()
-}
-
-// FindSlow does what Find does, but follows all threads byte by byte and remembers nothing.
-func (s *Set) FindSlow(f *Found, text []byte) {
-	f.reset(s.size)
-	s.searchSlow(f, text, allowance(text))
-	if light := s.lightSetAfter(f); light != nil && light.searchSlow(f, text, allowance(text)) {
-		f.light = s.light.is
-	}
-	f.finish()
-}
-
-func (s *Set) searchSlow(f *Found, text []byte, work int) (ok bool) {
-	f.addAll(s.always)
-	if s.nfa == nil {
-		return true
-	}
-	x := search{set: s, found: f, work: work}
-	x.simulateAll(text)
 	f.Work += work - max(x.work, 0)
 	return x.work >= 0
 }
