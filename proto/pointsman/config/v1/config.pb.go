@@ -9,6 +9,7 @@ package configv1
 import (
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
+	structpb "google.golang.org/protobuf/types/known/structpb"
 	reflect "reflect"
 	sync "sync"
 	unsafe "unsafe"
@@ -37,9 +38,18 @@ type Config struct {
 	// The query rules. The key is rule_id, which is also the order of evaluation.
 	QueryRules []*QueryRule `protobuf:"bytes,6,rep,name=query_rules,json=queryRules,proto3" json:"query_rules,omitempty"`
 	// The fast routes. The key is (username, schemaname, flag_in).
-	FastRoutes    []*FastRoute `protobuf:"bytes,7,rep,name=fast_routes,json=fastRoutes,proto3" json:"fast_routes,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	FastRoutes []*FastRoute `protobuf:"bytes,7,rep,name=fast_routes,json=fastRoutes,proto3" json:"fast_routes,omitempty"`
+	// The routing guideline in force: a document in JSON as MySQL Shell makes it. In configuration files either the document
+	// itself or a text that holds it. Empty: active_guideline says which one is.
+	Guideline string `protobuf:"bytes,8,opt,name=guideline,proto3" json:"guideline,omitempty"`
+	// Which hostgroups the guideline in force stands in for. Required with a guideline.
+	GuidelineBinding *GuidelineBinding `protobuf:"bytes,9,opt,name=guideline_binding,json=guidelineBinding,proto3" json:"guideline_binding,omitempty"`
+	// Stored guidelines. The key is name.
+	Guidelines []*Guideline `protobuf:"bytes,10,rep,name=guidelines,proto3" json:"guidelines,omitempty"`
+	// The name of the stored guideline that is in force; empty: none, unless guideline holds one.
+	ActiveGuideline string `protobuf:"bytes,11,opt,name=active_guideline,json=activeGuideline,proto3" json:"active_guideline,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
 }
 
 func (x *Config) Reset() {
@@ -114,6 +124,174 @@ func (x *Config) GetFastRoutes() []*FastRoute {
 	return nil
 }
 
+func (x *Config) GetGuideline() string {
+	if x != nil {
+		return x.Guideline
+	}
+	return ""
+}
+
+func (x *Config) GetGuidelineBinding() *GuidelineBinding {
+	if x != nil {
+		return x.GuidelineBinding
+	}
+	return nil
+}
+
+func (x *Config) GetGuidelines() []*Guideline {
+	if x != nil {
+		return x.Guidelines
+	}
+	return nil
+}
+
+func (x *Config) GetActiveGuideline() string {
+	if x != nil {
+		return x.ActiveGuideline
+	}
+	return ""
+}
+
+// Guideline is a stored routing guideline.
+type Guideline struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Its name, the key.
+	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	// The document in JSON. In configuration files either the document itself or a text that holds it.
+	Document string `protobuf:"bytes,2,opt,name=document,proto3" json:"document,omitempty"`
+	// For people.
+	Comment       string `protobuf:"bytes,3,opt,name=comment,proto3" json:"comment,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Guideline) Reset() {
+	*x = Guideline{}
+	mi := &file_pointsman_config_v1_config_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Guideline) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Guideline) ProtoMessage() {}
+
+func (x *Guideline) ProtoReflect() protoreflect.Message {
+	mi := &file_pointsman_config_v1_config_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Guideline.ProtoReflect.Descriptor instead.
+func (*Guideline) Descriptor() ([]byte, []int) {
+	return file_pointsman_config_v1_config_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *Guideline) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *Guideline) GetDocument() string {
+	if x != nil {
+		return x.Document
+	}
+	return ""
+}
+
+func (x *Guideline) GetComment() string {
+	if x != nil {
+		return x.Comment
+	}
+	return ""
+}
+
+// GuidelineBinding says which statements a guideline routes: those whose destination is one of its two hostgroups when
+// rules, fast routes, annotations and default hostgroups are through.
+type GuidelineBinding struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Where writes go without a guideline. Required.
+	WriterHostgroup *int32 `protobuf:"varint,1,opt,name=writer_hostgroup,json=writerHostgroup,proto3,oneof" json:"writer_hostgroup,omitempty"`
+	// Where reads go without a guideline. Required; may be the same.
+	ReaderHostgroup *int32 `protobuf:"varint,2,opt,name=reader_hostgroup,json=readerHostgroup,proto3,oneof" json:"reader_hostgroup,omitempty"`
+	// The mode of listeners, by their name ($.router.routeName) or port: "rw" or "ro" (all statements of a session go to the
+	// route's servers), or "rw_split" (the writer hostgroup's statements go to the route's primaries, the reader
+	// hostgroup's to its other servers). Listeners named rw, ro and rw_split have that mode unless said otherwise.
+	Listeners map[string]string `protobuf:"bytes,3,rep,name=listeners,proto3" json:"listeners,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	// The mode of all other listeners ("rw_split").
+	DefaultMode   *string `protobuf:"bytes,4,opt,name=default_mode,json=defaultMode,proto3,oneof" json:"default_mode,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GuidelineBinding) Reset() {
+	*x = GuidelineBinding{}
+	mi := &file_pointsman_config_v1_config_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GuidelineBinding) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GuidelineBinding) ProtoMessage() {}
+
+func (x *GuidelineBinding) ProtoReflect() protoreflect.Message {
+	mi := &file_pointsman_config_v1_config_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GuidelineBinding.ProtoReflect.Descriptor instead.
+func (*GuidelineBinding) Descriptor() ([]byte, []int) {
+	return file_pointsman_config_v1_config_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *GuidelineBinding) GetWriterHostgroup() int32 {
+	if x != nil && x.WriterHostgroup != nil {
+		return *x.WriterHostgroup
+	}
+	return 0
+}
+
+func (x *GuidelineBinding) GetReaderHostgroup() int32 {
+	if x != nil && x.ReaderHostgroup != nil {
+		return *x.ReaderHostgroup
+	}
+	return 0
+}
+
+func (x *GuidelineBinding) GetListeners() map[string]string {
+	if x != nil {
+		return x.Listeners
+	}
+	return nil
+}
+
+func (x *GuidelineBinding) GetDefaultMode() string {
+	if x != nil && x.DefaultMode != nil {
+		return *x.DefaultMode
+	}
+	return ""
+}
+
 // Settings bear ProxySQL's variable names without "mysql-". Absent: the default in brackets.
 type Settings struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -172,7 +350,7 @@ type Settings struct {
 
 func (x *Settings) Reset() {
 	*x = Settings{}
-	mi := &file_pointsman_config_v1_config_proto_msgTypes[1]
+	mi := &file_pointsman_config_v1_config_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -184,7 +362,7 @@ func (x *Settings) String() string {
 func (*Settings) ProtoMessage() {}
 
 func (x *Settings) ProtoReflect() protoreflect.Message {
-	mi := &file_pointsman_config_v1_config_proto_msgTypes[1]
+	mi := &file_pointsman_config_v1_config_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -197,7 +375,7 @@ func (x *Settings) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Settings.ProtoReflect.Descriptor instead.
 func (*Settings) Descriptor() ([]byte, []int) {
-	return file_pointsman_config_v1_config_proto_rawDescGZIP(), []int{1}
+	return file_pointsman_config_v1_config_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *Settings) GetQueryDigests() bool {
@@ -383,7 +561,7 @@ type Hostgroup struct {
 
 func (x *Hostgroup) Reset() {
 	*x = Hostgroup{}
-	mi := &file_pointsman_config_v1_config_proto_msgTypes[2]
+	mi := &file_pointsman_config_v1_config_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -395,7 +573,7 @@ func (x *Hostgroup) String() string {
 func (*Hostgroup) ProtoMessage() {}
 
 func (x *Hostgroup) ProtoReflect() protoreflect.Message {
-	mi := &file_pointsman_config_v1_config_proto_msgTypes[2]
+	mi := &file_pointsman_config_v1_config_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -408,7 +586,7 @@ func (x *Hostgroup) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Hostgroup.ProtoReflect.Descriptor instead.
 func (*Hostgroup) Descriptor() ([]byte, []int) {
-	return file_pointsman_config_v1_config_proto_rawDescGZIP(), []int{2}
+	return file_pointsman_config_v1_config_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *Hostgroup) GetHostgroupId() int32 {
@@ -454,14 +632,34 @@ type Server struct {
 	// TLS to the server. True is refused: the gateway can't do it yet.
 	UseSsl bool `protobuf:"varint,9,opt,name=use_ssl,json=useSsl,proto3" json:"use_ssl,omitempty"`
 	// For people.
-	Comment       string `protobuf:"bytes,10,opt,name=comment,proto3" json:"comment,omitempty"`
+	Comment string `protobuf:"bytes,10,opt,name=comment,proto3" json:"comment,omitempty"`
+	// What routing guidelines see as $.server.label (hostname:port).
+	Label *string `protobuf:"bytes,11,opt,name=label,proto3,oneof" json:"label,omitempty"`
+	// $.server.uuid.
+	Uuid string `protobuf:"bytes,12,opt,name=uuid,proto3" json:"uuid,omitempty"`
+	// $.server.version: "8.4.3", or 80403.
+	Version string `protobuf:"bytes,13,opt,name=version,proto3" json:"version,omitempty"`
+	// $.server.memberRole: PRIMARY, SECONDARY, READ_REPLICA or UNDEFINED. Absent: PRIMARY in the guideline binding's writer
+	// hostgroup, SECONDARY in its reader hostgroup, else UNDEFINED. A role that the monitor reads from the server counts more.
+	MemberRole *string `protobuf:"bytes,14,opt,name=member_role,json=memberRole,proto3,oneof" json:"member_role,omitempty"`
+	// $.server.clusterName.
+	ClusterName string `protobuf:"bytes,15,opt,name=cluster_name,json=clusterName,proto3" json:"cluster_name,omitempty"`
+	// $.server.clusterSetName.
+	ClusterSetName string `protobuf:"bytes,16,opt,name=cluster_set_name,json=clusterSetName,proto3" json:"cluster_set_name,omitempty"`
+	// $.server.clusterRole: PRIMARY, REPLICA or UNDEFINED (UNDEFINED).
+	ClusterRole *string `protobuf:"bytes,17,opt,name=cluster_role,json=clusterRole,proto3,oneof" json:"cluster_role,omitempty"`
+	// $.server.isClusterInvalidated.
+	IsClusterInvalidated bool `protobuf:"varint,18,opt,name=is_cluster_invalidated,json=isClusterInvalidated,proto3" json:"is_cluster_invalidated,omitempty"`
+	// $.server.tags. The tags _hidden and _disconnect_existing_sessions_when_hidden must be true or false; a server with
+	// _hidden: true is in no guideline's pools.
+	Tags          *structpb.Struct `protobuf:"bytes,19,opt,name=tags,proto3" json:"tags,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Server) Reset() {
 	*x = Server{}
-	mi := &file_pointsman_config_v1_config_proto_msgTypes[3]
+	mi := &file_pointsman_config_v1_config_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -473,7 +671,7 @@ func (x *Server) String() string {
 func (*Server) ProtoMessage() {}
 
 func (x *Server) ProtoReflect() protoreflect.Message {
-	mi := &file_pointsman_config_v1_config_proto_msgTypes[3]
+	mi := &file_pointsman_config_v1_config_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -486,7 +684,7 @@ func (x *Server) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Server.ProtoReflect.Descriptor instead.
 func (*Server) Descriptor() ([]byte, []int) {
-	return file_pointsman_config_v1_config_proto_rawDescGZIP(), []int{3}
+	return file_pointsman_config_v1_config_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *Server) GetHostgroupId() int32 {
@@ -559,6 +757,69 @@ func (x *Server) GetComment() string {
 	return ""
 }
 
+func (x *Server) GetLabel() string {
+	if x != nil && x.Label != nil {
+		return *x.Label
+	}
+	return ""
+}
+
+func (x *Server) GetUuid() string {
+	if x != nil {
+		return x.Uuid
+	}
+	return ""
+}
+
+func (x *Server) GetVersion() string {
+	if x != nil {
+		return x.Version
+	}
+	return ""
+}
+
+func (x *Server) GetMemberRole() string {
+	if x != nil && x.MemberRole != nil {
+		return *x.MemberRole
+	}
+	return ""
+}
+
+func (x *Server) GetClusterName() string {
+	if x != nil {
+		return x.ClusterName
+	}
+	return ""
+}
+
+func (x *Server) GetClusterSetName() string {
+	if x != nil {
+		return x.ClusterSetName
+	}
+	return ""
+}
+
+func (x *Server) GetClusterRole() string {
+	if x != nil && x.ClusterRole != nil {
+		return *x.ClusterRole
+	}
+	return ""
+}
+
+func (x *Server) GetIsClusterInvalidated() bool {
+	if x != nil {
+		return x.IsClusterInvalidated
+	}
+	return false
+}
+
+func (x *Server) GetTags() *structpb.Struct {
+	if x != nil {
+		return x.Tags
+	}
+	return nil
+}
+
 // User is a MySQL user of the gateway.
 type User struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -591,7 +852,7 @@ type User struct {
 
 func (x *User) Reset() {
 	*x = User{}
-	mi := &file_pointsman_config_v1_config_proto_msgTypes[4]
+	mi := &file_pointsman_config_v1_config_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -603,7 +864,7 @@ func (x *User) String() string {
 func (*User) ProtoMessage() {}
 
 func (x *User) ProtoReflect() protoreflect.Message {
-	mi := &file_pointsman_config_v1_config_proto_msgTypes[4]
+	mi := &file_pointsman_config_v1_config_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -616,7 +877,7 @@ func (x *User) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use User.ProtoReflect.Descriptor instead.
 func (*User) Descriptor() ([]byte, []int) {
-	return file_pointsman_config_v1_config_proto_rawDescGZIP(), []int{4}
+	return file_pointsman_config_v1_config_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *User) GetUsername() string {
@@ -776,7 +1037,7 @@ type QueryRule struct {
 
 func (x *QueryRule) Reset() {
 	*x = QueryRule{}
-	mi := &file_pointsman_config_v1_config_proto_msgTypes[5]
+	mi := &file_pointsman_config_v1_config_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -788,7 +1049,7 @@ func (x *QueryRule) String() string {
 func (*QueryRule) ProtoMessage() {}
 
 func (x *QueryRule) ProtoReflect() protoreflect.Message {
-	mi := &file_pointsman_config_v1_config_proto_msgTypes[5]
+	mi := &file_pointsman_config_v1_config_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -801,7 +1062,7 @@ func (x *QueryRule) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use QueryRule.ProtoReflect.Descriptor instead.
 func (*QueryRule) Descriptor() ([]byte, []int) {
-	return file_pointsman_config_v1_config_proto_rawDescGZIP(), []int{5}
+	return file_pointsman_config_v1_config_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *QueryRule) GetRuleId() int64 {
@@ -1068,7 +1329,7 @@ type FastRoute struct {
 
 func (x *FastRoute) Reset() {
 	*x = FastRoute{}
-	mi := &file_pointsman_config_v1_config_proto_msgTypes[6]
+	mi := &file_pointsman_config_v1_config_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1080,7 +1341,7 @@ func (x *FastRoute) String() string {
 func (*FastRoute) ProtoMessage() {}
 
 func (x *FastRoute) ProtoReflect() protoreflect.Message {
-	mi := &file_pointsman_config_v1_config_proto_msgTypes[6]
+	mi := &file_pointsman_config_v1_config_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1093,7 +1354,7 @@ func (x *FastRoute) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FastRoute.ProtoReflect.Descriptor instead.
 func (*FastRoute) Descriptor() ([]byte, []int) {
-	return file_pointsman_config_v1_config_proto_rawDescGZIP(), []int{6}
+	return file_pointsman_config_v1_config_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *FastRoute) GetUsername() string {
@@ -1135,7 +1396,7 @@ var File_pointsman_config_v1_config_proto protoreflect.FileDescriptor
 
 const file_pointsman_config_v1_config_proto_rawDesc = "" +
 	"\n" +
-	" pointsman/config/v1/config.proto\x12\x13pointsman.config.v1\"\xed\x02\n" +
+	" pointsman/config/v1/config.proto\x12\x13pointsman.config.v1\x1a\x1cgoogle/protobuf/struct.proto\"\xca\x04\n" +
 	"\x06Config\x129\n" +
 	"\bsettings\x18\x01 \x01(\v2\x1d.pointsman.config.v1.SettingsR\bsettings\x12>\n" +
 	"\n" +
@@ -1146,7 +1407,29 @@ const file_pointsman_config_v1_config_proto_rawDesc = "" +
 	"\vquery_rules\x18\x06 \x03(\v2\x1e.pointsman.config.v1.QueryRuleR\n" +
 	"queryRules\x12?\n" +
 	"\vfast_routes\x18\a \x03(\v2\x1e.pointsman.config.v1.FastRouteR\n" +
-	"fastRoutes\"\xa3\x11\n" +
+	"fastRoutes\x12\x1c\n" +
+	"\tguideline\x18\b \x01(\tR\tguideline\x12R\n" +
+	"\x11guideline_binding\x18\t \x01(\v2%.pointsman.config.v1.GuidelineBindingR\x10guidelineBinding\x12>\n" +
+	"\n" +
+	"guidelines\x18\n" +
+	" \x03(\v2\x1e.pointsman.config.v1.GuidelineR\n" +
+	"guidelines\x12)\n" +
+	"\x10active_guideline\x18\v \x01(\tR\x0factiveGuideline\"U\n" +
+	"\tGuideline\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x1a\n" +
+	"\bdocument\x18\x02 \x01(\tR\bdocument\x12\x18\n" +
+	"\acomment\x18\x03 \x01(\tR\acomment\"\xe7\x02\n" +
+	"\x10GuidelineBinding\x12.\n" +
+	"\x10writer_hostgroup\x18\x01 \x01(\x05H\x00R\x0fwriterHostgroup\x88\x01\x01\x12.\n" +
+	"\x10reader_hostgroup\x18\x02 \x01(\x05H\x01R\x0freaderHostgroup\x88\x01\x01\x12R\n" +
+	"\tlisteners\x18\x03 \x03(\v24.pointsman.config.v1.GuidelineBinding.ListenersEntryR\tlisteners\x12&\n" +
+	"\fdefault_mode\x18\x04 \x01(\tH\x02R\vdefaultMode\x88\x01\x01\x1a<\n" +
+	"\x0eListenersEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01B\x13\n" +
+	"\x11_writer_hostgroupB\x13\n" +
+	"\x11_reader_hostgroupB\x0f\n" +
+	"\r_default_mode\"\xa3\x11\n" +
 	"\bSettings\x12(\n" +
 	"\rquery_digests\x18\x01 \x01(\bH\x00R\fqueryDigests\x88\x01\x01\x12G\n" +
 	"\x1equery_digests_max_query_length\x18\x02 \x01(\rH\x01R\x1aqueryDigestsMaxQueryLength\x88\x01\x01\x12I\n" +
@@ -1203,7 +1486,7 @@ const file_pointsman_config_v1_config_proto_rawDesc = "" +
 	"\fhostgroup_id\x18\x01 \x01(\x05R\vhostgroupId\x128\n" +
 	"\x16max_num_online_servers\x18\x02 \x01(\rH\x00R\x13maxNumOnlineServers\x88\x01\x01\x12\x18\n" +
 	"\acomment\x18\x03 \x01(\tR\acommentB\x19\n" +
-	"\x17_max_num_online_servers\"\xb9\x03\n" +
+	"\x17_max_num_online_servers\"\xab\x06\n" +
 	"\x06Server\x12!\n" +
 	"\fhostgroup_id\x18\x01 \x01(\x05R\vhostgroupId\x12\x1a\n" +
 	"\bhostname\x18\x02 \x01(\tR\bhostname\x12\x17\n" +
@@ -1215,13 +1498,26 @@ const file_pointsman_config_v1_config_proto_rawDesc = "" +
 	"\x0emax_latency_ms\x18\b \x01(\x03H\x05R\fmaxLatencyMs\x88\x01\x01\x12\x17\n" +
 	"\ause_ssl\x18\t \x01(\bR\x06useSsl\x12\x18\n" +
 	"\acomment\x18\n" +
-	" \x01(\tR\acommentB\a\n" +
+	" \x01(\tR\acomment\x12\x19\n" +
+	"\x05label\x18\v \x01(\tH\x06R\x05label\x88\x01\x01\x12\x12\n" +
+	"\x04uuid\x18\f \x01(\tR\x04uuid\x12\x18\n" +
+	"\aversion\x18\r \x01(\tR\aversion\x12$\n" +
+	"\vmember_role\x18\x0e \x01(\tH\aR\n" +
+	"memberRole\x88\x01\x01\x12!\n" +
+	"\fcluster_name\x18\x0f \x01(\tR\vclusterName\x12(\n" +
+	"\x10cluster_set_name\x18\x10 \x01(\tR\x0eclusterSetName\x12&\n" +
+	"\fcluster_role\x18\x11 \x01(\tH\bR\vclusterRole\x88\x01\x01\x124\n" +
+	"\x16is_cluster_invalidated\x18\x12 \x01(\bR\x14isClusterInvalidated\x12+\n" +
+	"\x04tags\x18\x13 \x01(\v2\x17.google.protobuf.StructR\x04tagsB\a\n" +
 	"\x05_portB\t\n" +
 	"\a_statusB\t\n" +
 	"\a_weightB\x12\n" +
 	"\x10_max_connectionsB\x16\n" +
 	"\x14_max_replication_lagB\x11\n" +
-	"\x0f_max_latency_ms\"\x92\x04\n" +
+	"\x0f_max_latency_msB\b\n" +
+	"\x06_labelB\x0e\n" +
+	"\f_member_roleB\x0f\n" +
+	"\r_cluster_role\"\x92\x04\n" +
 	"\x04User\x12\x1a\n" +
 	"\busername\x18\x01 \x01(\tR\busername\x12\x1f\n" +
 	"\bpassword\x18\x02 \x01(\tH\x00R\bpassword\x88\x01\x01\x12\x1b\n" +
@@ -1337,28 +1633,36 @@ func file_pointsman_config_v1_config_proto_rawDescGZIP() []byte {
 	return file_pointsman_config_v1_config_proto_rawDescData
 }
 
-var file_pointsman_config_v1_config_proto_msgTypes = make([]protoimpl.MessageInfo, 7)
+var file_pointsman_config_v1_config_proto_msgTypes = make([]protoimpl.MessageInfo, 10)
 var file_pointsman_config_v1_config_proto_goTypes = []any{
-	(*Config)(nil),    // 0: pointsman.config.v1.Config
-	(*Settings)(nil),  // 1: pointsman.config.v1.Settings
-	(*Hostgroup)(nil), // 2: pointsman.config.v1.Hostgroup
-	(*Server)(nil),    // 3: pointsman.config.v1.Server
-	(*User)(nil),      // 4: pointsman.config.v1.User
-	(*QueryRule)(nil), // 5: pointsman.config.v1.QueryRule
-	(*FastRoute)(nil), // 6: pointsman.config.v1.FastRoute
+	(*Config)(nil),           // 0: pointsman.config.v1.Config
+	(*Guideline)(nil),        // 1: pointsman.config.v1.Guideline
+	(*GuidelineBinding)(nil), // 2: pointsman.config.v1.GuidelineBinding
+	(*Settings)(nil),         // 3: pointsman.config.v1.Settings
+	(*Hostgroup)(nil),        // 4: pointsman.config.v1.Hostgroup
+	(*Server)(nil),           // 5: pointsman.config.v1.Server
+	(*User)(nil),             // 6: pointsman.config.v1.User
+	(*QueryRule)(nil),        // 7: pointsman.config.v1.QueryRule
+	(*FastRoute)(nil),        // 8: pointsman.config.v1.FastRoute
+	nil,                      // 9: pointsman.config.v1.GuidelineBinding.ListenersEntry
+	(*structpb.Struct)(nil),  // 10: google.protobuf.Struct
 }
 var file_pointsman_config_v1_config_proto_depIdxs = []int32{
-	1, // 0: pointsman.config.v1.Config.settings:type_name -> pointsman.config.v1.Settings
-	2, // 1: pointsman.config.v1.Config.hostgroups:type_name -> pointsman.config.v1.Hostgroup
-	3, // 2: pointsman.config.v1.Config.servers:type_name -> pointsman.config.v1.Server
-	4, // 3: pointsman.config.v1.Config.users:type_name -> pointsman.config.v1.User
-	5, // 4: pointsman.config.v1.Config.query_rules:type_name -> pointsman.config.v1.QueryRule
-	6, // 5: pointsman.config.v1.Config.fast_routes:type_name -> pointsman.config.v1.FastRoute
-	6, // [6:6] is the sub-list for method output_type
-	6, // [6:6] is the sub-list for method input_type
-	6, // [6:6] is the sub-list for extension type_name
-	6, // [6:6] is the sub-list for extension extendee
-	0, // [0:6] is the sub-list for field type_name
+	3,  // 0: pointsman.config.v1.Config.settings:type_name -> pointsman.config.v1.Settings
+	4,  // 1: pointsman.config.v1.Config.hostgroups:type_name -> pointsman.config.v1.Hostgroup
+	5,  // 2: pointsman.config.v1.Config.servers:type_name -> pointsman.config.v1.Server
+	6,  // 3: pointsman.config.v1.Config.users:type_name -> pointsman.config.v1.User
+	7,  // 4: pointsman.config.v1.Config.query_rules:type_name -> pointsman.config.v1.QueryRule
+	8,  // 5: pointsman.config.v1.Config.fast_routes:type_name -> pointsman.config.v1.FastRoute
+	2,  // 6: pointsman.config.v1.Config.guideline_binding:type_name -> pointsman.config.v1.GuidelineBinding
+	1,  // 7: pointsman.config.v1.Config.guidelines:type_name -> pointsman.config.v1.Guideline
+	9,  // 8: pointsman.config.v1.GuidelineBinding.listeners:type_name -> pointsman.config.v1.GuidelineBinding.ListenersEntry
+	10, // 9: pointsman.config.v1.Server.tags:type_name -> google.protobuf.Struct
+	10, // [10:10] is the sub-list for method output_type
+	10, // [10:10] is the sub-list for method input_type
+	10, // [10:10] is the sub-list for extension type_name
+	10, // [10:10] is the sub-list for extension extendee
+	0,  // [0:10] is the sub-list for field type_name
 }
 
 func init() { file_pointsman_config_v1_config_proto_init() }
@@ -1366,18 +1670,19 @@ func file_pointsman_config_v1_config_proto_init() {
 	if File_pointsman_config_v1_config_proto != nil {
 		return
 	}
-	file_pointsman_config_v1_config_proto_msgTypes[1].OneofWrappers = []any{}
 	file_pointsman_config_v1_config_proto_msgTypes[2].OneofWrappers = []any{}
 	file_pointsman_config_v1_config_proto_msgTypes[3].OneofWrappers = []any{}
 	file_pointsman_config_v1_config_proto_msgTypes[4].OneofWrappers = []any{}
 	file_pointsman_config_v1_config_proto_msgTypes[5].OneofWrappers = []any{}
+	file_pointsman_config_v1_config_proto_msgTypes[6].OneofWrappers = []any{}
+	file_pointsman_config_v1_config_proto_msgTypes[7].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_pointsman_config_v1_config_proto_rawDesc), len(file_pointsman_config_v1_config_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   7,
+			NumMessages:   10,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

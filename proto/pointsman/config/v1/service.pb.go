@@ -7,6 +7,7 @@
 package configv1
 
 import (
+	v1 "github.com/pointsman/pointsman/proto/pointsman/decision/v1"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
 	timestamppb "google.golang.org/protobuf/types/known/timestamppb"
@@ -77,6 +78,67 @@ func (x Severity) Number() protoreflect.EnumNumber {
 // Deprecated: Use Severity.Descriptor instead.
 func (Severity) EnumDescriptor() ([]byte, []int) {
 	return file_pointsman_config_v1_service_proto_rawDescGZIP(), []int{0}
+}
+
+// ConfigState says how the configuration in force relates to what was published last.
+type ConfigState int32
+
+const (
+	// Never sent.
+	ConfigState_CONFIG_STATE_UNSPECIFIED ConfigState = 0
+	// What was published last is in force.
+	ConfigState_CONFIG_STATE_CURRENT ConfigState = 1
+	// What was published last is refused; the last valid generation is in force.
+	ConfigState_CONFIG_STATE_STALE ConfigState = 2
+	// What was published is refused and no generation was ever valid: nothing is in force.
+	ConfigState_CONFIG_STATE_INVALID ConfigState = 3
+	// Nothing was ever published.
+	ConfigState_CONFIG_STATE_EMPTY ConfigState = 4
+)
+
+// Enum value maps for ConfigState.
+var (
+	ConfigState_name = map[int32]string{
+		0: "CONFIG_STATE_UNSPECIFIED",
+		1: "CONFIG_STATE_CURRENT",
+		2: "CONFIG_STATE_STALE",
+		3: "CONFIG_STATE_INVALID",
+		4: "CONFIG_STATE_EMPTY",
+	}
+	ConfigState_value = map[string]int32{
+		"CONFIG_STATE_UNSPECIFIED": 0,
+		"CONFIG_STATE_CURRENT":     1,
+		"CONFIG_STATE_STALE":       2,
+		"CONFIG_STATE_INVALID":     3,
+		"CONFIG_STATE_EMPTY":       4,
+	}
+)
+
+func (x ConfigState) Enum() *ConfigState {
+	p := new(ConfigState)
+	*p = x
+	return p
+}
+
+func (x ConfigState) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (ConfigState) Descriptor() protoreflect.EnumDescriptor {
+	return file_pointsman_config_v1_service_proto_enumTypes[1].Descriptor()
+}
+
+func (ConfigState) Type() protoreflect.EnumType {
+	return &file_pointsman_config_v1_service_proto_enumTypes[1]
+}
+
+func (x ConfigState) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use ConfigState.Descriptor instead.
+func (ConfigState) EnumDescriptor() ([]byte, []int) {
+	return file_pointsman_config_v1_service_proto_rawDescGZIP(), []int{1}
 }
 
 // Problem is one thing wrong with a configuration.
@@ -1126,6 +1188,937 @@ func (x *RollbackConfigResponse) GetDigest() string {
 	return ""
 }
 
+// Rejection is a refused publication. It is kept in the store until a publication succeeds.
+type Rejection struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Who published.
+	Author string `protobuf:"bytes,1,opt,name=author,proto3" json:"author,omitempty"`
+	// Why.
+	Note string `protobuf:"bytes,2,opt,name=note,proto3" json:"note,omitempty"`
+	// When.
+	CreateTime *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=create_time,json=createTime,proto3" json:"create_time,omitempty"`
+	// sha256 of what was refused, in hex.
+	Digest string `protobuf:"bytes,4,opt,name=digest,proto3" json:"digest,omitempty"`
+	// What is wrong with it, at most 100.
+	Problems []*Problem `protobuf:"bytes,5,rep,name=problems,proto3" json:"problems,omitempty"`
+	// How many problems there are in all.
+	ProblemCount  uint32 `protobuf:"varint,6,opt,name=problem_count,json=problemCount,proto3" json:"problem_count,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Rejection) Reset() {
+	*x = Rejection{}
+	mi := &file_pointsman_config_v1_service_proto_msgTypes[16]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Rejection) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Rejection) ProtoMessage() {}
+
+func (x *Rejection) ProtoReflect() protoreflect.Message {
+	mi := &file_pointsman_config_v1_service_proto_msgTypes[16]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Rejection.ProtoReflect.Descriptor instead.
+func (*Rejection) Descriptor() ([]byte, []int) {
+	return file_pointsman_config_v1_service_proto_rawDescGZIP(), []int{16}
+}
+
+func (x *Rejection) GetAuthor() string {
+	if x != nil {
+		return x.Author
+	}
+	return ""
+}
+
+func (x *Rejection) GetNote() string {
+	if x != nil {
+		return x.Note
+	}
+	return ""
+}
+
+func (x *Rejection) GetCreateTime() *timestamppb.Timestamp {
+	if x != nil {
+		return x.CreateTime
+	}
+	return nil
+}
+
+func (x *Rejection) GetDigest() string {
+	if x != nil {
+		return x.Digest
+	}
+	return ""
+}
+
+func (x *Rejection) GetProblems() []*Problem {
+	if x != nil {
+		return x.Problems
+	}
+	return nil
+}
+
+func (x *Rejection) GetProblemCount() uint32 {
+	if x != nil {
+		return x.ProblemCount
+	}
+	return 0
+}
+
+// GetConfigStateRequest has nothing to say.
+type GetConfigStateRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetConfigStateRequest) Reset() {
+	*x = GetConfigStateRequest{}
+	mi := &file_pointsman_config_v1_service_proto_msgTypes[17]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetConfigStateRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetConfigStateRequest) ProtoMessage() {}
+
+func (x *GetConfigStateRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_pointsman_config_v1_service_proto_msgTypes[17]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetConfigStateRequest.ProtoReflect.Descriptor instead.
+func (*GetConfigStateRequest) Descriptor() ([]byte, []int) {
+	return file_pointsman_config_v1_service_proto_rawDescGZIP(), []int{17}
+}
+
+// GetConfigStateResponse tells the state.
+type GetConfigStateResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The state.
+	State ConfigState `protobuf:"varint,1,opt,name=state,proto3,enum=pointsman.config.v1.ConfigState" json:"state,omitempty"`
+	// The generation that this server decides with; 0: none.
+	RunningGeneration uint64 `protobuf:"varint,2,opt,name=running_generation,json=runningGeneration,proto3" json:"running_generation,omitempty"`
+	// The newest generation in the store; 0: none. Higher than running_generation for long: this server can't run it.
+	NewestGeneration uint64 `protobuf:"varint,3,opt,name=newest_generation,json=newestGeneration,proto3" json:"newest_generation,omitempty"`
+	// The refused publication that made the state what it is. Absent: none.
+	Rejection *Rejection `protobuf:"bytes,4,opt,name=rejection,proto3" json:"rejection,omitempty"`
+	// Why this server does not run newest_generation. Empty: it does, or there is none.
+	RunningProblem string `protobuf:"bytes,5,opt,name=running_problem,json=runningProblem,proto3" json:"running_problem,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
+}
+
+func (x *GetConfigStateResponse) Reset() {
+	*x = GetConfigStateResponse{}
+	mi := &file_pointsman_config_v1_service_proto_msgTypes[18]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetConfigStateResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetConfigStateResponse) ProtoMessage() {}
+
+func (x *GetConfigStateResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_pointsman_config_v1_service_proto_msgTypes[18]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetConfigStateResponse.ProtoReflect.Descriptor instead.
+func (*GetConfigStateResponse) Descriptor() ([]byte, []int) {
+	return file_pointsman_config_v1_service_proto_rawDescGZIP(), []int{18}
+}
+
+func (x *GetConfigStateResponse) GetState() ConfigState {
+	if x != nil {
+		return x.State
+	}
+	return ConfigState_CONFIG_STATE_UNSPECIFIED
+}
+
+func (x *GetConfigStateResponse) GetRunningGeneration() uint64 {
+	if x != nil {
+		return x.RunningGeneration
+	}
+	return 0
+}
+
+func (x *GetConfigStateResponse) GetNewestGeneration() uint64 {
+	if x != nil {
+		return x.NewestGeneration
+	}
+	return 0
+}
+
+func (x *GetConfigStateResponse) GetRejection() *Rejection {
+	if x != nil {
+		return x.Rejection
+	}
+	return nil
+}
+
+func (x *GetConfigStateResponse) GetRunningProblem() string {
+	if x != nil {
+		return x.RunningProblem
+	}
+	return ""
+}
+
+// GetGuidelineRequest says for whom to look.
+type GetGuidelineRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The gateway's facts, for guidelines whose destinations look at $.router. Absent: they read NULL.
+	Router        *v1.Router `protobuf:"bytes,1,opt,name=router,proto3" json:"router,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetGuidelineRequest) Reset() {
+	*x = GetGuidelineRequest{}
+	mi := &file_pointsman_config_v1_service_proto_msgTypes[19]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetGuidelineRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetGuidelineRequest) ProtoMessage() {}
+
+func (x *GetGuidelineRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_pointsman_config_v1_service_proto_msgTypes[19]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetGuidelineRequest.ProtoReflect.Descriptor instead.
+func (*GetGuidelineRequest) Descriptor() ([]byte, []int) {
+	return file_pointsman_config_v1_service_proto_rawDescGZIP(), []int{19}
+}
+
+func (x *GetGuidelineRequest) GetRouter() *v1.Router {
+	if x != nil {
+		return x.Router
+	}
+	return nil
+}
+
+// GetGuidelineResponse is the guideline in force and what it makes of the servers.
+type GetGuidelineResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The generation that was looked at.
+	Generation uint64 `protobuf:"varint,1,opt,name=generation,proto3" json:"generation,omitempty"`
+	// The guideline's name. Empty: no guideline is in force, or its document has no name.
+	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	// The document's version. Empty: no guideline is in force.
+	Version string `protobuf:"bytes,3,opt,name=version,proto3" json:"version,omitempty"`
+	// The binding.
+	Binding *GuidelineBinding `protobuf:"bytes,4,opt,name=binding,proto3" json:"binding,omitempty"`
+	// The destination classes, in the document's order.
+	Classes []*GuidelineClass `protobuf:"bytes,5,rep,name=classes,proto3" json:"classes,omitempty"`
+	// The routes, in the document's order.
+	Routes []*GuidelineRoute `protobuf:"bytes,6,rep,name=routes,proto3" json:"routes,omitempty"`
+	// All servers, each address once, in the configuration's order.
+	Servers []*GuidelineServer `protobuf:"bytes,7,rep,name=servers,proto3" json:"servers,omitempty"`
+	// What an operator should know: unresolved names, failing rules, empty tiers, servers in no class, and the like.
+	Notes         []string `protobuf:"bytes,8,rep,name=notes,proto3" json:"notes,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetGuidelineResponse) Reset() {
+	*x = GetGuidelineResponse{}
+	mi := &file_pointsman_config_v1_service_proto_msgTypes[20]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetGuidelineResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetGuidelineResponse) ProtoMessage() {}
+
+func (x *GetGuidelineResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_pointsman_config_v1_service_proto_msgTypes[20]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetGuidelineResponse.ProtoReflect.Descriptor instead.
+func (*GetGuidelineResponse) Descriptor() ([]byte, []int) {
+	return file_pointsman_config_v1_service_proto_rawDescGZIP(), []int{20}
+}
+
+func (x *GetGuidelineResponse) GetGeneration() uint64 {
+	if x != nil {
+		return x.Generation
+	}
+	return 0
+}
+
+func (x *GetGuidelineResponse) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *GetGuidelineResponse) GetVersion() string {
+	if x != nil {
+		return x.Version
+	}
+	return ""
+}
+
+func (x *GetGuidelineResponse) GetBinding() *GuidelineBinding {
+	if x != nil {
+		return x.Binding
+	}
+	return nil
+}
+
+func (x *GetGuidelineResponse) GetClasses() []*GuidelineClass {
+	if x != nil {
+		return x.Classes
+	}
+	return nil
+}
+
+func (x *GetGuidelineResponse) GetRoutes() []*GuidelineRoute {
+	if x != nil {
+		return x.Routes
+	}
+	return nil
+}
+
+func (x *GetGuidelineResponse) GetServers() []*GuidelineServer {
+	if x != nil {
+		return x.Servers
+	}
+	return nil
+}
+
+func (x *GetGuidelineResponse) GetNotes() []string {
+	if x != nil {
+		return x.Notes
+	}
+	return nil
+}
+
+// GuidelineClass is a destination class.
+type GuidelineClass struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Its name.
+	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	// Its rule.
+	Match string `protobuf:"bytes,2,opt,name=match,proto3" json:"match,omitempty"`
+	// The servers in it, as "host:port".
+	Servers       []string `protobuf:"bytes,3,rep,name=servers,proto3" json:"servers,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GuidelineClass) Reset() {
+	*x = GuidelineClass{}
+	mi := &file_pointsman_config_v1_service_proto_msgTypes[21]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GuidelineClass) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GuidelineClass) ProtoMessage() {}
+
+func (x *GuidelineClass) ProtoReflect() protoreflect.Message {
+	mi := &file_pointsman_config_v1_service_proto_msgTypes[21]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GuidelineClass.ProtoReflect.Descriptor instead.
+func (*GuidelineClass) Descriptor() ([]byte, []int) {
+	return file_pointsman_config_v1_service_proto_rawDescGZIP(), []int{21}
+}
+
+func (x *GuidelineClass) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *GuidelineClass) GetMatch() string {
+	if x != nil {
+		return x.Match
+	}
+	return ""
+}
+
+func (x *GuidelineClass) GetServers() []string {
+	if x != nil {
+		return x.Servers
+	}
+	return nil
+}
+
+// GuidelineRoute is a route with its tiers.
+type GuidelineRoute struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Its name.
+	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	// Its rule.
+	Match string `protobuf:"bytes,2,opt,name=match,proto3" json:"match,omitempty"`
+	// Whether it is enabled.
+	Enabled bool `protobuf:"varint,3,opt,name=enabled,proto3" json:"enabled,omitempty"`
+	// Its tiers, in order.
+	Tiers         []*GuidelineTier `protobuf:"bytes,4,rep,name=tiers,proto3" json:"tiers,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GuidelineRoute) Reset() {
+	*x = GuidelineRoute{}
+	mi := &file_pointsman_config_v1_service_proto_msgTypes[22]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GuidelineRoute) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GuidelineRoute) ProtoMessage() {}
+
+func (x *GuidelineRoute) ProtoReflect() protoreflect.Message {
+	mi := &file_pointsman_config_v1_service_proto_msgTypes[22]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GuidelineRoute.ProtoReflect.Descriptor instead.
+func (*GuidelineRoute) Descriptor() ([]byte, []int) {
+	return file_pointsman_config_v1_service_proto_rawDescGZIP(), []int{22}
+}
+
+func (x *GuidelineRoute) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *GuidelineRoute) GetMatch() string {
+	if x != nil {
+		return x.Match
+	}
+	return ""
+}
+
+func (x *GuidelineRoute) GetEnabled() bool {
+	if x != nil {
+		return x.Enabled
+	}
+	return false
+}
+
+func (x *GuidelineRoute) GetTiers() []*GuidelineTier {
+	if x != nil {
+		return x.Tiers
+	}
+	return nil
+}
+
+// GuidelineTier is one destination group of a route.
+type GuidelineTier struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Lower is tried earlier.
+	Priority uint64 `protobuf:"varint,1,opt,name=priority,proto3" json:"priority,omitempty"`
+	// "round-robin" or "first-available".
+	Strategy string `protobuf:"bytes,2,opt,name=strategy,proto3" json:"strategy,omitempty"`
+	// The classes, in order.
+	Classes []string `protobuf:"bytes,3,rep,name=classes,proto3" json:"classes,omitempty"`
+	// The members, in order, as "host:port".
+	Servers []string `protobuf:"bytes,4,rep,name=servers,proto3" json:"servers,omitempty"`
+	// How many of them are available.
+	Available     uint32 `protobuf:"varint,5,opt,name=available,proto3" json:"available,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GuidelineTier) Reset() {
+	*x = GuidelineTier{}
+	mi := &file_pointsman_config_v1_service_proto_msgTypes[23]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GuidelineTier) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GuidelineTier) ProtoMessage() {}
+
+func (x *GuidelineTier) ProtoReflect() protoreflect.Message {
+	mi := &file_pointsman_config_v1_service_proto_msgTypes[23]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GuidelineTier.ProtoReflect.Descriptor instead.
+func (*GuidelineTier) Descriptor() ([]byte, []int) {
+	return file_pointsman_config_v1_service_proto_rawDescGZIP(), []int{23}
+}
+
+func (x *GuidelineTier) GetPriority() uint64 {
+	if x != nil {
+		return x.Priority
+	}
+	return 0
+}
+
+func (x *GuidelineTier) GetStrategy() string {
+	if x != nil {
+		return x.Strategy
+	}
+	return ""
+}
+
+func (x *GuidelineTier) GetClasses() []string {
+	if x != nil {
+		return x.Classes
+	}
+	return nil
+}
+
+func (x *GuidelineTier) GetServers() []string {
+	if x != nil {
+		return x.Servers
+	}
+	return nil
+}
+
+func (x *GuidelineTier) GetAvailable() uint32 {
+	if x != nil {
+		return x.Available
+	}
+	return 0
+}
+
+// GuidelineServer is a server as the guideline sees it.
+type GuidelineServer struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// "host:port".
+	Server string `protobuf:"bytes,1,opt,name=server,proto3" json:"server,omitempty"`
+	// $.server.label.
+	Label string `protobuf:"bytes,2,opt,name=label,proto3" json:"label,omitempty"`
+	// $.server.memberRole now.
+	MemberRole string `protobuf:"bytes,3,opt,name=member_role,json=memberRole,proto3" json:"member_role,omitempty"`
+	// Where the role comes from: "monitor", "configuration" or "hostgroup".
+	RoleSource string `protobuf:"bytes,4,opt,name=role_source,json=roleSource,proto3" json:"role_source,omitempty"`
+	// The classes it is in.
+	Classes []string `protobuf:"bytes,5,rep,name=classes,proto3" json:"classes,omitempty"`
+	// The hostgroups that it is in.
+	Hostgroups []int32 `protobuf:"varint,6,rep,packed,name=hostgroups,proto3" json:"hostgroups,omitempty"`
+	// The weight that pools draw with.
+	Weight int64 `protobuf:"varint,7,opt,name=weight,proto3" json:"weight,omitempty"`
+	// Why it can't be drawn now, e.g. "status OFFLINE_SOFT". Empty: it can.
+	Unavailable   string `protobuf:"bytes,8,opt,name=unavailable,proto3" json:"unavailable,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GuidelineServer) Reset() {
+	*x = GuidelineServer{}
+	mi := &file_pointsman_config_v1_service_proto_msgTypes[24]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GuidelineServer) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GuidelineServer) ProtoMessage() {}
+
+func (x *GuidelineServer) ProtoReflect() protoreflect.Message {
+	mi := &file_pointsman_config_v1_service_proto_msgTypes[24]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GuidelineServer.ProtoReflect.Descriptor instead.
+func (*GuidelineServer) Descriptor() ([]byte, []int) {
+	return file_pointsman_config_v1_service_proto_rawDescGZIP(), []int{24}
+}
+
+func (x *GuidelineServer) GetServer() string {
+	if x != nil {
+		return x.Server
+	}
+	return ""
+}
+
+func (x *GuidelineServer) GetLabel() string {
+	if x != nil {
+		return x.Label
+	}
+	return ""
+}
+
+func (x *GuidelineServer) GetMemberRole() string {
+	if x != nil {
+		return x.MemberRole
+	}
+	return ""
+}
+
+func (x *GuidelineServer) GetRoleSource() string {
+	if x != nil {
+		return x.RoleSource
+	}
+	return ""
+}
+
+func (x *GuidelineServer) GetClasses() []string {
+	if x != nil {
+		return x.Classes
+	}
+	return nil
+}
+
+func (x *GuidelineServer) GetHostgroups() []int32 {
+	if x != nil {
+		return x.Hostgroups
+	}
+	return nil
+}
+
+func (x *GuidelineServer) GetWeight() int64 {
+	if x != nil {
+		return x.Weight
+	}
+	return 0
+}
+
+func (x *GuidelineServer) GetUnavailable() string {
+	if x != nil {
+		return x.Unavailable
+	}
+	return ""
+}
+
+// GuidelinePart is the guideline in force, as gateways need it.
+type GuidelinePart struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The document in JSON; empty: no guideline is in force.
+	Document string `protobuf:"bytes,1,opt,name=document,proto3" json:"document,omitempty"`
+	// The binding.
+	Binding       *GuidelineBinding `protobuf:"bytes,2,opt,name=binding,proto3" json:"binding,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GuidelinePart) Reset() {
+	*x = GuidelinePart{}
+	mi := &file_pointsman_config_v1_service_proto_msgTypes[25]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GuidelinePart) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GuidelinePart) ProtoMessage() {}
+
+func (x *GuidelinePart) ProtoReflect() protoreflect.Message {
+	mi := &file_pointsman_config_v1_service_proto_msgTypes[25]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GuidelinePart.ProtoReflect.Descriptor instead.
+func (*GuidelinePart) Descriptor() ([]byte, []int) {
+	return file_pointsman_config_v1_service_proto_rawDescGZIP(), []int{25}
+}
+
+func (x *GuidelinePart) GetDocument() string {
+	if x != nil {
+		return x.Document
+	}
+	return ""
+}
+
+func (x *GuidelinePart) GetBinding() *GuidelineBinding {
+	if x != nil {
+		return x.Binding
+	}
+	return nil
+}
+
+// RuntimeState is what is known at run time about servers and names.
+type RuntimeState struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Servers that a monitor looks at, each address once.
+	Servers []*ServerState `protobuf:"bytes,1,rep,name=servers,proto3" json:"servers,omitempty"`
+	// The names that guidelines resolve.
+	Names         []*ResolvedName `protobuf:"bytes,2,rep,name=names,proto3" json:"names,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RuntimeState) Reset() {
+	*x = RuntimeState{}
+	mi := &file_pointsman_config_v1_service_proto_msgTypes[26]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RuntimeState) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RuntimeState) ProtoMessage() {}
+
+func (x *RuntimeState) ProtoReflect() protoreflect.Message {
+	mi := &file_pointsman_config_v1_service_proto_msgTypes[26]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RuntimeState.ProtoReflect.Descriptor instead.
+func (*RuntimeState) Descriptor() ([]byte, []int) {
+	return file_pointsman_config_v1_service_proto_rawDescGZIP(), []int{26}
+}
+
+func (x *RuntimeState) GetServers() []*ServerState {
+	if x != nil {
+		return x.Servers
+	}
+	return nil
+}
+
+func (x *RuntimeState) GetNames() []*ResolvedName {
+	if x != nil {
+		return x.Names
+	}
+	return nil
+}
+
+// ServerState is what the monitor knows of a server.
+type ServerState struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// "host:port".
+	Server string `protobuf:"bytes,1,opt,name=server,proto3" json:"server,omitempty"`
+	// PRIMARY, SECONDARY, READ_REPLICA; empty: unknown.
+	MemberRole string `protobuf:"bytes,2,opt,name=member_role,json=memberRole,proto3" json:"member_role,omitempty"`
+	// Why it can't be used, e.g. "connect: connection refused". Empty: it can, as far as is known.
+	Unavailable   string `protobuf:"bytes,3,opt,name=unavailable,proto3" json:"unavailable,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ServerState) Reset() {
+	*x = ServerState{}
+	mi := &file_pointsman_config_v1_service_proto_msgTypes[27]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ServerState) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ServerState) ProtoMessage() {}
+
+func (x *ServerState) ProtoReflect() protoreflect.Message {
+	mi := &file_pointsman_config_v1_service_proto_msgTypes[27]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ServerState.ProtoReflect.Descriptor instead.
+func (*ServerState) Descriptor() ([]byte, []int) {
+	return file_pointsman_config_v1_service_proto_rawDescGZIP(), []int{27}
+}
+
+func (x *ServerState) GetServer() string {
+	if x != nil {
+		return x.Server
+	}
+	return ""
+}
+
+func (x *ServerState) GetMemberRole() string {
+	if x != nil {
+		return x.MemberRole
+	}
+	return ""
+}
+
+func (x *ServerState) GetUnavailable() string {
+	if x != nil {
+		return x.Unavailable
+	}
+	return ""
+}
+
+// ResolvedName is a host name that a guideline resolves.
+type ResolvedName struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The name, in lower case.
+	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	// Whether the IPv6 address is wanted.
+	Ipv6 bool `protobuf:"varint,2,opt,name=ipv6,proto3" json:"ipv6,omitempty"`
+	// The address. Empty: it could not be resolved.
+	Address       string `protobuf:"bytes,3,opt,name=address,proto3" json:"address,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ResolvedName) Reset() {
+	*x = ResolvedName{}
+	mi := &file_pointsman_config_v1_service_proto_msgTypes[28]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ResolvedName) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ResolvedName) ProtoMessage() {}
+
+func (x *ResolvedName) ProtoReflect() protoreflect.Message {
+	mi := &file_pointsman_config_v1_service_proto_msgTypes[28]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ResolvedName.ProtoReflect.Descriptor instead.
+func (*ResolvedName) Descriptor() ([]byte, []int) {
+	return file_pointsman_config_v1_service_proto_rawDescGZIP(), []int{28}
+}
+
+func (x *ResolvedName) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *ResolvedName) GetIpv6() bool {
+	if x != nil {
+		return x.Ipv6
+	}
+	return false
+}
+
+func (x *ResolvedName) GetAddress() string {
+	if x != nil {
+		return x.Address
+	}
+	return ""
+}
+
 // WatchGatewayConfigRequest says who asks.
 type WatchGatewayConfigRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1137,7 +2130,7 @@ type WatchGatewayConfigRequest struct {
 
 func (x *WatchGatewayConfigRequest) Reset() {
 	*x = WatchGatewayConfigRequest{}
-	mi := &file_pointsman_config_v1_service_proto_msgTypes[16]
+	mi := &file_pointsman_config_v1_service_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1149,7 +2142,7 @@ func (x *WatchGatewayConfigRequest) String() string {
 func (*WatchGatewayConfigRequest) ProtoMessage() {}
 
 func (x *WatchGatewayConfigRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_pointsman_config_v1_service_proto_msgTypes[16]
+	mi := &file_pointsman_config_v1_service_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1162,7 +2155,7 @@ func (x *WatchGatewayConfigRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchGatewayConfigRequest.ProtoReflect.Descriptor instead.
 func (*WatchGatewayConfigRequest) Descriptor() ([]byte, []int) {
-	return file_pointsman_config_v1_service_proto_rawDescGZIP(), []int{16}
+	return file_pointsman_config_v1_service_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *WatchGatewayConfigRequest) GetInstance() string {
@@ -1183,7 +2176,7 @@ type UserList struct {
 
 func (x *UserList) Reset() {
 	*x = UserList{}
-	mi := &file_pointsman_config_v1_service_proto_msgTypes[17]
+	mi := &file_pointsman_config_v1_service_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1195,7 +2188,7 @@ func (x *UserList) String() string {
 func (*UserList) ProtoMessage() {}
 
 func (x *UserList) ProtoReflect() protoreflect.Message {
-	mi := &file_pointsman_config_v1_service_proto_msgTypes[17]
+	mi := &file_pointsman_config_v1_service_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1208,7 +2201,7 @@ func (x *UserList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UserList.ProtoReflect.Descriptor instead.
 func (*UserList) Descriptor() ([]byte, []int) {
-	return file_pointsman_config_v1_service_proto_rawDescGZIP(), []int{17}
+	return file_pointsman_config_v1_service_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *UserList) GetUsers() []*User {
@@ -1231,7 +2224,7 @@ type ServerList struct {
 
 func (x *ServerList) Reset() {
 	*x = ServerList{}
-	mi := &file_pointsman_config_v1_service_proto_msgTypes[18]
+	mi := &file_pointsman_config_v1_service_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1243,7 +2236,7 @@ func (x *ServerList) String() string {
 func (*ServerList) ProtoMessage() {}
 
 func (x *ServerList) ProtoReflect() protoreflect.Message {
-	mi := &file_pointsman_config_v1_service_proto_msgTypes[18]
+	mi := &file_pointsman_config_v1_service_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1256,7 +2249,7 @@ func (x *ServerList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ServerList.ProtoReflect.Descriptor instead.
 func (*ServerList) Descriptor() ([]byte, []int) {
-	return file_pointsman_config_v1_service_proto_rawDescGZIP(), []int{18}
+	return file_pointsman_config_v1_service_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *ServerList) GetHostgroups() []*Hostgroup {
@@ -1286,14 +2279,18 @@ type WatchGatewayConfigResponse struct {
 	// The hostgroups and servers; absent: unchanged.
 	Servers *ServerList `protobuf:"bytes,4,opt,name=servers,proto3" json:"servers,omitempty"`
 	// The settings with every default filled in; absent: unchanged.
-	Settings      *Settings `protobuf:"bytes,5,opt,name=settings,proto3" json:"settings,omitempty"`
+	Settings *Settings `protobuf:"bytes,5,opt,name=settings,proto3" json:"settings,omitempty"`
+	// The guideline in force; absent: unchanged.
+	Guideline *GuidelinePart `protobuf:"bytes,6,opt,name=guideline,proto3" json:"guideline,omitempty"`
+	// What is known at run time; absent: unchanged.
+	Runtime       *RuntimeState `protobuf:"bytes,7,opt,name=runtime,proto3" json:"runtime,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *WatchGatewayConfigResponse) Reset() {
 	*x = WatchGatewayConfigResponse{}
-	mi := &file_pointsman_config_v1_service_proto_msgTypes[19]
+	mi := &file_pointsman_config_v1_service_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1305,7 +2302,7 @@ func (x *WatchGatewayConfigResponse) String() string {
 func (*WatchGatewayConfigResponse) ProtoMessage() {}
 
 func (x *WatchGatewayConfigResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_pointsman_config_v1_service_proto_msgTypes[19]
+	mi := &file_pointsman_config_v1_service_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1318,7 +2315,7 @@ func (x *WatchGatewayConfigResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchGatewayConfigResponse.ProtoReflect.Descriptor instead.
 func (*WatchGatewayConfigResponse) Descriptor() ([]byte, []int) {
-	return file_pointsman_config_v1_service_proto_rawDescGZIP(), []int{19}
+	return file_pointsman_config_v1_service_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *WatchGatewayConfigResponse) GetGeneration() uint64 {
@@ -1356,11 +2353,25 @@ func (x *WatchGatewayConfigResponse) GetSettings() *Settings {
 	return nil
 }
 
+func (x *WatchGatewayConfigResponse) GetGuideline() *GuidelinePart {
+	if x != nil {
+		return x.Guideline
+	}
+	return nil
+}
+
+func (x *WatchGatewayConfigResponse) GetRuntime() *RuntimeState {
+	if x != nil {
+		return x.Runtime
+	}
+	return nil
+}
+
 var File_pointsman_config_v1_service_proto protoreflect.FileDescriptor
 
 const file_pointsman_config_v1_service_proto_rawDesc = "" +
 	"\n" +
-	"!pointsman/config/v1/service.proto\x12\x13pointsman.config.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a pointsman/config/v1/config.proto\"\xcd\x01\n" +
+	"!pointsman/config/v1/service.proto\x12\x13pointsman.config.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a pointsman/config/v1/config.proto\x1a$pointsman/decision/v1/decision.proto\"\xcd\x01\n" +
 	"\aProblem\x12\x17\n" +
 	"\arule_id\x18\x01 \x01(\x03R\x06ruleId\x12\x12\n" +
 	"\x04path\x18\x02 \x01(\tR\x04path\x12\x1f\n" +
@@ -1449,7 +2460,78 @@ const file_pointsman_config_v1_service_proto_rawDesc = "" +
 	"\n" +
 	"generation\x18\x01 \x01(\x04R\n" +
 	"generation\x12\x16\n" +
-	"\x06digest\x18\x02 \x01(\tR\x06digest\"7\n" +
+	"\x06digest\x18\x02 \x01(\tR\x06digest\"\xeb\x01\n" +
+	"\tRejection\x12\x16\n" +
+	"\x06author\x18\x01 \x01(\tR\x06author\x12\x12\n" +
+	"\x04note\x18\x02 \x01(\tR\x04note\x12;\n" +
+	"\vcreate_time\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
+	"createTime\x12\x16\n" +
+	"\x06digest\x18\x04 \x01(\tR\x06digest\x128\n" +
+	"\bproblems\x18\x05 \x03(\v2\x1c.pointsman.config.v1.ProblemR\bproblems\x12#\n" +
+	"\rproblem_count\x18\x06 \x01(\rR\fproblemCount\"\x17\n" +
+	"\x15GetConfigStateRequest\"\x93\x02\n" +
+	"\x16GetConfigStateResponse\x126\n" +
+	"\x05state\x18\x01 \x01(\x0e2 .pointsman.config.v1.ConfigStateR\x05state\x12-\n" +
+	"\x12running_generation\x18\x02 \x01(\x04R\x11runningGeneration\x12+\n" +
+	"\x11newest_generation\x18\x03 \x01(\x04R\x10newestGeneration\x12<\n" +
+	"\trejection\x18\x04 \x01(\v2\x1e.pointsman.config.v1.RejectionR\trejection\x12'\n" +
+	"\x0frunning_problem\x18\x05 \x01(\tR\x0erunningProblem\"L\n" +
+	"\x13GetGuidelineRequest\x125\n" +
+	"\x06router\x18\x01 \x01(\v2\x1d.pointsman.decision.v1.RouterR\x06router\"\xf7\x02\n" +
+	"\x14GetGuidelineResponse\x12\x1e\n" +
+	"\n" +
+	"generation\x18\x01 \x01(\x04R\n" +
+	"generation\x12\x12\n" +
+	"\x04name\x18\x02 \x01(\tR\x04name\x12\x18\n" +
+	"\aversion\x18\x03 \x01(\tR\aversion\x12?\n" +
+	"\abinding\x18\x04 \x01(\v2%.pointsman.config.v1.GuidelineBindingR\abinding\x12=\n" +
+	"\aclasses\x18\x05 \x03(\v2#.pointsman.config.v1.GuidelineClassR\aclasses\x12;\n" +
+	"\x06routes\x18\x06 \x03(\v2#.pointsman.config.v1.GuidelineRouteR\x06routes\x12>\n" +
+	"\aservers\x18\a \x03(\v2$.pointsman.config.v1.GuidelineServerR\aservers\x12\x14\n" +
+	"\x05notes\x18\b \x03(\tR\x05notes\"T\n" +
+	"\x0eGuidelineClass\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
+	"\x05match\x18\x02 \x01(\tR\x05match\x12\x18\n" +
+	"\aservers\x18\x03 \x03(\tR\aservers\"\x8e\x01\n" +
+	"\x0eGuidelineRoute\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
+	"\x05match\x18\x02 \x01(\tR\x05match\x12\x18\n" +
+	"\aenabled\x18\x03 \x01(\bR\aenabled\x128\n" +
+	"\x05tiers\x18\x04 \x03(\v2\".pointsman.config.v1.GuidelineTierR\x05tiers\"\x99\x01\n" +
+	"\rGuidelineTier\x12\x1a\n" +
+	"\bpriority\x18\x01 \x01(\x04R\bpriority\x12\x1a\n" +
+	"\bstrategy\x18\x02 \x01(\tR\bstrategy\x12\x18\n" +
+	"\aclasses\x18\x03 \x03(\tR\aclasses\x12\x18\n" +
+	"\aservers\x18\x04 \x03(\tR\aservers\x12\x1c\n" +
+	"\tavailable\x18\x05 \x01(\rR\tavailable\"\xf5\x01\n" +
+	"\x0fGuidelineServer\x12\x16\n" +
+	"\x06server\x18\x01 \x01(\tR\x06server\x12\x14\n" +
+	"\x05label\x18\x02 \x01(\tR\x05label\x12\x1f\n" +
+	"\vmember_role\x18\x03 \x01(\tR\n" +
+	"memberRole\x12\x1f\n" +
+	"\vrole_source\x18\x04 \x01(\tR\n" +
+	"roleSource\x12\x18\n" +
+	"\aclasses\x18\x05 \x03(\tR\aclasses\x12\x1e\n" +
+	"\n" +
+	"hostgroups\x18\x06 \x03(\x05R\n" +
+	"hostgroups\x12\x16\n" +
+	"\x06weight\x18\a \x01(\x03R\x06weight\x12 \n" +
+	"\vunavailable\x18\b \x01(\tR\vunavailable\"l\n" +
+	"\rGuidelinePart\x12\x1a\n" +
+	"\bdocument\x18\x01 \x01(\tR\bdocument\x12?\n" +
+	"\abinding\x18\x02 \x01(\v2%.pointsman.config.v1.GuidelineBindingR\abinding\"\x83\x01\n" +
+	"\fRuntimeState\x12:\n" +
+	"\aservers\x18\x01 \x03(\v2 .pointsman.config.v1.ServerStateR\aservers\x127\n" +
+	"\x05names\x18\x02 \x03(\v2!.pointsman.config.v1.ResolvedNameR\x05names\"h\n" +
+	"\vServerState\x12\x16\n" +
+	"\x06server\x18\x01 \x01(\tR\x06server\x12\x1f\n" +
+	"\vmember_role\x18\x02 \x01(\tR\n" +
+	"memberRole\x12 \n" +
+	"\vunavailable\x18\x03 \x01(\tR\vunavailable\"P\n" +
+	"\fResolvedName\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
+	"\x04ipv6\x18\x02 \x01(\bR\x04ipv6\x12\x18\n" +
+	"\aaddress\x18\x03 \x01(\tR\aaddress\"7\n" +
 	"\x19WatchGatewayConfigRequest\x12\x1a\n" +
 	"\binstance\x18\x01 \x01(\tR\binstance\";\n" +
 	"\bUserList\x12/\n" +
@@ -1459,7 +2541,7 @@ const file_pointsman_config_v1_service_proto_rawDesc = "" +
 	"\n" +
 	"hostgroups\x18\x01 \x03(\v2\x1e.pointsman.config.v1.HostgroupR\n" +
 	"hostgroups\x125\n" +
-	"\aservers\x18\x02 \x03(\v2\x1b.pointsman.config.v1.ServerR\aservers\"\x83\x02\n" +
+	"\aservers\x18\x02 \x03(\v2\x1b.pointsman.config.v1.ServerR\aservers\"\x82\x03\n" +
 	"\x1aWatchGatewayConfigResponse\x12\x1e\n" +
 	"\n" +
 	"generation\x18\x01 \x01(\x04R\n" +
@@ -1467,12 +2549,20 @@ const file_pointsman_config_v1_service_proto_rawDesc = "" +
 	"\bsequence\x18\x02 \x01(\x04R\bsequence\x123\n" +
 	"\x05users\x18\x03 \x01(\v2\x1d.pointsman.config.v1.UserListR\x05users\x129\n" +
 	"\aservers\x18\x04 \x01(\v2\x1f.pointsman.config.v1.ServerListR\aservers\x129\n" +
-	"\bsettings\x18\x05 \x01(\v2\x1d.pointsman.config.v1.SettingsR\bsettings*a\n" +
+	"\bsettings\x18\x05 \x01(\v2\x1d.pointsman.config.v1.SettingsR\bsettings\x12@\n" +
+	"\tguideline\x18\x06 \x01(\v2\".pointsman.config.v1.GuidelinePartR\tguideline\x12;\n" +
+	"\aruntime\x18\a \x01(\v2!.pointsman.config.v1.RuntimeStateR\aruntime*a\n" +
 	"\bSeverity\x12\x18\n" +
 	"\x14SEVERITY_UNSPECIFIED\x10\x00\x12\x12\n" +
 	"\x0eSEVERITY_ERROR\x10\x01\x12\x14\n" +
 	"\x10SEVERITY_WARNING\x10\x02\x12\x11\n" +
-	"\rSEVERITY_HINT\x10\x032\xef\x05\n" +
+	"\rSEVERITY_HINT\x10\x03*\x8f\x01\n" +
+	"\vConfigState\x12\x1c\n" +
+	"\x18CONFIG_STATE_UNSPECIFIED\x10\x00\x12\x18\n" +
+	"\x14CONFIG_STATE_CURRENT\x10\x01\x12\x16\n" +
+	"\x12CONFIG_STATE_STALE\x10\x02\x12\x18\n" +
+	"\x14CONFIG_STATE_INVALID\x10\x03\x12\x16\n" +
+	"\x12CONFIG_STATE_EMPTY\x10\x042\xbf\a\n" +
 	"\rConfigService\x12i\n" +
 	"\x0eValidateConfig\x12*.pointsman.config.v1.ValidateConfigRequest\x1a+.pointsman.config.v1.ValidateConfigResponse\x12]\n" +
 	"\n" +
@@ -1480,7 +2570,9 @@ const file_pointsman_config_v1_service_proto_rawDesc = "" +
 	"\rPublishConfig\x12).pointsman.config.v1.PublishConfigRequest\x1a*.pointsman.config.v1.PublishConfigResponse\x12Z\n" +
 	"\tGetConfig\x12%.pointsman.config.v1.GetConfigRequest\x1a&.pointsman.config.v1.GetConfigResponse\x12l\n" +
 	"\x0fListGenerations\x12+.pointsman.config.v1.ListGenerationsRequest\x1a,.pointsman.config.v1.ListGenerationsResponse\x12i\n" +
-	"\x0eRollbackConfig\x12*.pointsman.config.v1.RollbackConfigRequest\x1a+.pointsman.config.v1.RollbackConfigResponse\x12w\n" +
+	"\x0eRollbackConfig\x12*.pointsman.config.v1.RollbackConfigRequest\x1a+.pointsman.config.v1.RollbackConfigResponse\x12i\n" +
+	"\x0eGetConfigState\x12*.pointsman.config.v1.GetConfigStateRequest\x1a+.pointsman.config.v1.GetConfigStateResponse\x12c\n" +
+	"\fGetGuideline\x12(.pointsman.config.v1.GetGuidelineRequest\x1a).pointsman.config.v1.GetGuidelineResponse\x12w\n" +
 	"\x12WatchGatewayConfig\x12..pointsman.config.v1.WatchGatewayConfigRequest\x1a/.pointsman.config.v1.WatchGatewayConfigResponse0\x01BCZAgithub.com/pointsman/pointsman/proto/pointsman/config/v1;configv1b\x06proto3"
 
 var (
@@ -1495,77 +2587,112 @@ func file_pointsman_config_v1_service_proto_rawDescGZIP() []byte {
 	return file_pointsman_config_v1_service_proto_rawDescData
 }
 
-var file_pointsman_config_v1_service_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_pointsman_config_v1_service_proto_msgTypes = make([]protoimpl.MessageInfo, 20)
+var file_pointsman_config_v1_service_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
+var file_pointsman_config_v1_service_proto_msgTypes = make([]protoimpl.MessageInfo, 33)
 var file_pointsman_config_v1_service_proto_goTypes = []any{
 	(Severity)(0),                      // 0: pointsman.config.v1.Severity
-	(*Problem)(nil),                    // 1: pointsman.config.v1.Problem
-	(*ConfigProblems)(nil),             // 2: pointsman.config.v1.ConfigProblems
-	(*ValidateConfigRequest)(nil),      // 3: pointsman.config.v1.ValidateConfigRequest
-	(*ValidateConfigResponse)(nil),     // 4: pointsman.config.v1.ValidateConfigResponse
-	(*LintConfigRequest)(nil),          // 5: pointsman.config.v1.LintConfigRequest
-	(*LintConfigResponse)(nil),         // 6: pointsman.config.v1.LintConfigResponse
-	(*Finding)(nil),                    // 7: pointsman.config.v1.Finding
-	(*PublishConfigRequest)(nil),       // 8: pointsman.config.v1.PublishConfigRequest
-	(*PublishConfigResponse)(nil),      // 9: pointsman.config.v1.PublishConfigResponse
-	(*Generation)(nil),                 // 10: pointsman.config.v1.Generation
-	(*GetConfigRequest)(nil),           // 11: pointsman.config.v1.GetConfigRequest
-	(*GetConfigResponse)(nil),          // 12: pointsman.config.v1.GetConfigResponse
-	(*ListGenerationsRequest)(nil),     // 13: pointsman.config.v1.ListGenerationsRequest
-	(*ListGenerationsResponse)(nil),    // 14: pointsman.config.v1.ListGenerationsResponse
-	(*RollbackConfigRequest)(nil),      // 15: pointsman.config.v1.RollbackConfigRequest
-	(*RollbackConfigResponse)(nil),     // 16: pointsman.config.v1.RollbackConfigResponse
-	(*WatchGatewayConfigRequest)(nil),  // 17: pointsman.config.v1.WatchGatewayConfigRequest
-	(*UserList)(nil),                   // 18: pointsman.config.v1.UserList
-	(*ServerList)(nil),                 // 19: pointsman.config.v1.ServerList
-	(*WatchGatewayConfigResponse)(nil), // 20: pointsman.config.v1.WatchGatewayConfigResponse
-	(*Config)(nil),                     // 21: pointsman.config.v1.Config
-	(*timestamppb.Timestamp)(nil),      // 22: google.protobuf.Timestamp
-	(*User)(nil),                       // 23: pointsman.config.v1.User
-	(*Hostgroup)(nil),                  // 24: pointsman.config.v1.Hostgroup
-	(*Server)(nil),                     // 25: pointsman.config.v1.Server
-	(*Settings)(nil),                   // 26: pointsman.config.v1.Settings
+	(ConfigState)(0),                   // 1: pointsman.config.v1.ConfigState
+	(*Problem)(nil),                    // 2: pointsman.config.v1.Problem
+	(*ConfigProblems)(nil),             // 3: pointsman.config.v1.ConfigProblems
+	(*ValidateConfigRequest)(nil),      // 4: pointsman.config.v1.ValidateConfigRequest
+	(*ValidateConfigResponse)(nil),     // 5: pointsman.config.v1.ValidateConfigResponse
+	(*LintConfigRequest)(nil),          // 6: pointsman.config.v1.LintConfigRequest
+	(*LintConfigResponse)(nil),         // 7: pointsman.config.v1.LintConfigResponse
+	(*Finding)(nil),                    // 8: pointsman.config.v1.Finding
+	(*PublishConfigRequest)(nil),       // 9: pointsman.config.v1.PublishConfigRequest
+	(*PublishConfigResponse)(nil),      // 10: pointsman.config.v1.PublishConfigResponse
+	(*Generation)(nil),                 // 11: pointsman.config.v1.Generation
+	(*GetConfigRequest)(nil),           // 12: pointsman.config.v1.GetConfigRequest
+	(*GetConfigResponse)(nil),          // 13: pointsman.config.v1.GetConfigResponse
+	(*ListGenerationsRequest)(nil),     // 14: pointsman.config.v1.ListGenerationsRequest
+	(*ListGenerationsResponse)(nil),    // 15: pointsman.config.v1.ListGenerationsResponse
+	(*RollbackConfigRequest)(nil),      // 16: pointsman.config.v1.RollbackConfigRequest
+	(*RollbackConfigResponse)(nil),     // 17: pointsman.config.v1.RollbackConfigResponse
+	(*Rejection)(nil),                  // 18: pointsman.config.v1.Rejection
+	(*GetConfigStateRequest)(nil),      // 19: pointsman.config.v1.GetConfigStateRequest
+	(*GetConfigStateResponse)(nil),     // 20: pointsman.config.v1.GetConfigStateResponse
+	(*GetGuidelineRequest)(nil),        // 21: pointsman.config.v1.GetGuidelineRequest
+	(*GetGuidelineResponse)(nil),       // 22: pointsman.config.v1.GetGuidelineResponse
+	(*GuidelineClass)(nil),             // 23: pointsman.config.v1.GuidelineClass
+	(*GuidelineRoute)(nil),             // 24: pointsman.config.v1.GuidelineRoute
+	(*GuidelineTier)(nil),              // 25: pointsman.config.v1.GuidelineTier
+	(*GuidelineServer)(nil),            // 26: pointsman.config.v1.GuidelineServer
+	(*GuidelinePart)(nil),              // 27: pointsman.config.v1.GuidelinePart
+	(*RuntimeState)(nil),               // 28: pointsman.config.v1.RuntimeState
+	(*ServerState)(nil),                // 29: pointsman.config.v1.ServerState
+	(*ResolvedName)(nil),               // 30: pointsman.config.v1.ResolvedName
+	(*WatchGatewayConfigRequest)(nil),  // 31: pointsman.config.v1.WatchGatewayConfigRequest
+	(*UserList)(nil),                   // 32: pointsman.config.v1.UserList
+	(*ServerList)(nil),                 // 33: pointsman.config.v1.ServerList
+	(*WatchGatewayConfigResponse)(nil), // 34: pointsman.config.v1.WatchGatewayConfigResponse
+	(*Config)(nil),                     // 35: pointsman.config.v1.Config
+	(*timestamppb.Timestamp)(nil),      // 36: google.protobuf.Timestamp
+	(*v1.Router)(nil),                  // 37: pointsman.decision.v1.Router
+	(*GuidelineBinding)(nil),           // 38: pointsman.config.v1.GuidelineBinding
+	(*User)(nil),                       // 39: pointsman.config.v1.User
+	(*Hostgroup)(nil),                  // 40: pointsman.config.v1.Hostgroup
+	(*Server)(nil),                     // 41: pointsman.config.v1.Server
+	(*Settings)(nil),                   // 42: pointsman.config.v1.Settings
 }
 var file_pointsman_config_v1_service_proto_depIdxs = []int32{
 	0,  // 0: pointsman.config.v1.Problem.severity:type_name -> pointsman.config.v1.Severity
-	1,  // 1: pointsman.config.v1.ConfigProblems.problems:type_name -> pointsman.config.v1.Problem
-	21, // 2: pointsman.config.v1.ValidateConfigRequest.config:type_name -> pointsman.config.v1.Config
-	1,  // 3: pointsman.config.v1.ValidateConfigResponse.problems:type_name -> pointsman.config.v1.Problem
-	21, // 4: pointsman.config.v1.LintConfigRequest.config:type_name -> pointsman.config.v1.Config
-	1,  // 5: pointsman.config.v1.LintConfigResponse.problems:type_name -> pointsman.config.v1.Problem
-	7,  // 6: pointsman.config.v1.LintConfigResponse.findings:type_name -> pointsman.config.v1.Finding
+	2,  // 1: pointsman.config.v1.ConfigProblems.problems:type_name -> pointsman.config.v1.Problem
+	35, // 2: pointsman.config.v1.ValidateConfigRequest.config:type_name -> pointsman.config.v1.Config
+	2,  // 3: pointsman.config.v1.ValidateConfigResponse.problems:type_name -> pointsman.config.v1.Problem
+	35, // 4: pointsman.config.v1.LintConfigRequest.config:type_name -> pointsman.config.v1.Config
+	2,  // 5: pointsman.config.v1.LintConfigResponse.problems:type_name -> pointsman.config.v1.Problem
+	8,  // 6: pointsman.config.v1.LintConfigResponse.findings:type_name -> pointsman.config.v1.Finding
 	0,  // 7: pointsman.config.v1.Finding.severity:type_name -> pointsman.config.v1.Severity
-	21, // 8: pointsman.config.v1.PublishConfigRequest.config:type_name -> pointsman.config.v1.Config
-	1,  // 9: pointsman.config.v1.PublishConfigResponse.problems:type_name -> pointsman.config.v1.Problem
-	22, // 10: pointsman.config.v1.Generation.create_time:type_name -> google.protobuf.Timestamp
-	10, // 11: pointsman.config.v1.GetConfigResponse.generation:type_name -> pointsman.config.v1.Generation
-	21, // 12: pointsman.config.v1.GetConfigResponse.config:type_name -> pointsman.config.v1.Config
-	10, // 13: pointsman.config.v1.ListGenerationsResponse.generations:type_name -> pointsman.config.v1.Generation
-	23, // 14: pointsman.config.v1.UserList.users:type_name -> pointsman.config.v1.User
-	24, // 15: pointsman.config.v1.ServerList.hostgroups:type_name -> pointsman.config.v1.Hostgroup
-	25, // 16: pointsman.config.v1.ServerList.servers:type_name -> pointsman.config.v1.Server
-	18, // 17: pointsman.config.v1.WatchGatewayConfigResponse.users:type_name -> pointsman.config.v1.UserList
-	19, // 18: pointsman.config.v1.WatchGatewayConfigResponse.servers:type_name -> pointsman.config.v1.ServerList
-	26, // 19: pointsman.config.v1.WatchGatewayConfigResponse.settings:type_name -> pointsman.config.v1.Settings
-	3,  // 20: pointsman.config.v1.ConfigService.ValidateConfig:input_type -> pointsman.config.v1.ValidateConfigRequest
-	5,  // 21: pointsman.config.v1.ConfigService.LintConfig:input_type -> pointsman.config.v1.LintConfigRequest
-	8,  // 22: pointsman.config.v1.ConfigService.PublishConfig:input_type -> pointsman.config.v1.PublishConfigRequest
-	11, // 23: pointsman.config.v1.ConfigService.GetConfig:input_type -> pointsman.config.v1.GetConfigRequest
-	13, // 24: pointsman.config.v1.ConfigService.ListGenerations:input_type -> pointsman.config.v1.ListGenerationsRequest
-	15, // 25: pointsman.config.v1.ConfigService.RollbackConfig:input_type -> pointsman.config.v1.RollbackConfigRequest
-	17, // 26: pointsman.config.v1.ConfigService.WatchGatewayConfig:input_type -> pointsman.config.v1.WatchGatewayConfigRequest
-	4,  // 27: pointsman.config.v1.ConfigService.ValidateConfig:output_type -> pointsman.config.v1.ValidateConfigResponse
-	6,  // 28: pointsman.config.v1.ConfigService.LintConfig:output_type -> pointsman.config.v1.LintConfigResponse
-	9,  // 29: pointsman.config.v1.ConfigService.PublishConfig:output_type -> pointsman.config.v1.PublishConfigResponse
-	12, // 30: pointsman.config.v1.ConfigService.GetConfig:output_type -> pointsman.config.v1.GetConfigResponse
-	14, // 31: pointsman.config.v1.ConfigService.ListGenerations:output_type -> pointsman.config.v1.ListGenerationsResponse
-	16, // 32: pointsman.config.v1.ConfigService.RollbackConfig:output_type -> pointsman.config.v1.RollbackConfigResponse
-	20, // 33: pointsman.config.v1.ConfigService.WatchGatewayConfig:output_type -> pointsman.config.v1.WatchGatewayConfigResponse
-	27, // [27:34] is the sub-list for method output_type
-	20, // [20:27] is the sub-list for method input_type
-	20, // [20:20] is the sub-list for extension type_name
-	20, // [20:20] is the sub-list for extension extendee
-	0,  // [0:20] is the sub-list for field type_name
+	35, // 8: pointsman.config.v1.PublishConfigRequest.config:type_name -> pointsman.config.v1.Config
+	2,  // 9: pointsman.config.v1.PublishConfigResponse.problems:type_name -> pointsman.config.v1.Problem
+	36, // 10: pointsman.config.v1.Generation.create_time:type_name -> google.protobuf.Timestamp
+	11, // 11: pointsman.config.v1.GetConfigResponse.generation:type_name -> pointsman.config.v1.Generation
+	35, // 12: pointsman.config.v1.GetConfigResponse.config:type_name -> pointsman.config.v1.Config
+	11, // 13: pointsman.config.v1.ListGenerationsResponse.generations:type_name -> pointsman.config.v1.Generation
+	36, // 14: pointsman.config.v1.Rejection.create_time:type_name -> google.protobuf.Timestamp
+	2,  // 15: pointsman.config.v1.Rejection.problems:type_name -> pointsman.config.v1.Problem
+	1,  // 16: pointsman.config.v1.GetConfigStateResponse.state:type_name -> pointsman.config.v1.ConfigState
+	18, // 17: pointsman.config.v1.GetConfigStateResponse.rejection:type_name -> pointsman.config.v1.Rejection
+	37, // 18: pointsman.config.v1.GetGuidelineRequest.router:type_name -> pointsman.decision.v1.Router
+	38, // 19: pointsman.config.v1.GetGuidelineResponse.binding:type_name -> pointsman.config.v1.GuidelineBinding
+	23, // 20: pointsman.config.v1.GetGuidelineResponse.classes:type_name -> pointsman.config.v1.GuidelineClass
+	24, // 21: pointsman.config.v1.GetGuidelineResponse.routes:type_name -> pointsman.config.v1.GuidelineRoute
+	26, // 22: pointsman.config.v1.GetGuidelineResponse.servers:type_name -> pointsman.config.v1.GuidelineServer
+	25, // 23: pointsman.config.v1.GuidelineRoute.tiers:type_name -> pointsman.config.v1.GuidelineTier
+	38, // 24: pointsman.config.v1.GuidelinePart.binding:type_name -> pointsman.config.v1.GuidelineBinding
+	29, // 25: pointsman.config.v1.RuntimeState.servers:type_name -> pointsman.config.v1.ServerState
+	30, // 26: pointsman.config.v1.RuntimeState.names:type_name -> pointsman.config.v1.ResolvedName
+	39, // 27: pointsman.config.v1.UserList.users:type_name -> pointsman.config.v1.User
+	40, // 28: pointsman.config.v1.ServerList.hostgroups:type_name -> pointsman.config.v1.Hostgroup
+	41, // 29: pointsman.config.v1.ServerList.servers:type_name -> pointsman.config.v1.Server
+	32, // 30: pointsman.config.v1.WatchGatewayConfigResponse.users:type_name -> pointsman.config.v1.UserList
+	33, // 31: pointsman.config.v1.WatchGatewayConfigResponse.servers:type_name -> pointsman.config.v1.ServerList
+	42, // 32: pointsman.config.v1.WatchGatewayConfigResponse.settings:type_name -> pointsman.config.v1.Settings
+	27, // 33: pointsman.config.v1.WatchGatewayConfigResponse.guideline:type_name -> pointsman.config.v1.GuidelinePart
+	28, // 34: pointsman.config.v1.WatchGatewayConfigResponse.runtime:type_name -> pointsman.config.v1.RuntimeState
+	4,  // 35: pointsman.config.v1.ConfigService.ValidateConfig:input_type -> pointsman.config.v1.ValidateConfigRequest
+	6,  // 36: pointsman.config.v1.ConfigService.LintConfig:input_type -> pointsman.config.v1.LintConfigRequest
+	9,  // 37: pointsman.config.v1.ConfigService.PublishConfig:input_type -> pointsman.config.v1.PublishConfigRequest
+	12, // 38: pointsman.config.v1.ConfigService.GetConfig:input_type -> pointsman.config.v1.GetConfigRequest
+	14, // 39: pointsman.config.v1.ConfigService.ListGenerations:input_type -> pointsman.config.v1.ListGenerationsRequest
+	16, // 40: pointsman.config.v1.ConfigService.RollbackConfig:input_type -> pointsman.config.v1.RollbackConfigRequest
+	19, // 41: pointsman.config.v1.ConfigService.GetConfigState:input_type -> pointsman.config.v1.GetConfigStateRequest
+	21, // 42: pointsman.config.v1.ConfigService.GetGuideline:input_type -> pointsman.config.v1.GetGuidelineRequest
+	31, // 43: pointsman.config.v1.ConfigService.WatchGatewayConfig:input_type -> pointsman.config.v1.WatchGatewayConfigRequest
+	5,  // 44: pointsman.config.v1.ConfigService.ValidateConfig:output_type -> pointsman.config.v1.ValidateConfigResponse
+	7,  // 45: pointsman.config.v1.ConfigService.LintConfig:output_type -> pointsman.config.v1.LintConfigResponse
+	10, // 46: pointsman.config.v1.ConfigService.PublishConfig:output_type -> pointsman.config.v1.PublishConfigResponse
+	13, // 47: pointsman.config.v1.ConfigService.GetConfig:output_type -> pointsman.config.v1.GetConfigResponse
+	15, // 48: pointsman.config.v1.ConfigService.ListGenerations:output_type -> pointsman.config.v1.ListGenerationsResponse
+	17, // 49: pointsman.config.v1.ConfigService.RollbackConfig:output_type -> pointsman.config.v1.RollbackConfigResponse
+	20, // 50: pointsman.config.v1.ConfigService.GetConfigState:output_type -> pointsman.config.v1.GetConfigStateResponse
+	22, // 51: pointsman.config.v1.ConfigService.GetGuideline:output_type -> pointsman.config.v1.GetGuidelineResponse
+	34, // 52: pointsman.config.v1.ConfigService.WatchGatewayConfig:output_type -> pointsman.config.v1.WatchGatewayConfigResponse
+	44, // [44:53] is the sub-list for method output_type
+	35, // [35:44] is the sub-list for method input_type
+	35, // [35:35] is the sub-list for extension type_name
+	35, // [35:35] is the sub-list for extension extendee
+	0,  // [0:35] is the sub-list for field type_name
 }
 
 func init() { file_pointsman_config_v1_service_proto_init() }
@@ -1587,8 +2714,8 @@ func file_pointsman_config_v1_service_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_pointsman_config_v1_service_proto_rawDesc), len(file_pointsman_config_v1_service_proto_rawDesc)),
-			NumEnums:      1,
-			NumMessages:   20,
+			NumEnums:      2,
+			NumMessages:   33,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

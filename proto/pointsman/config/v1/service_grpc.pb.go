@@ -25,6 +25,8 @@ const (
 	ConfigService_GetConfig_FullMethodName          = "/pointsman.config.v1.ConfigService/GetConfig"
 	ConfigService_ListGenerations_FullMethodName    = "/pointsman.config.v1.ConfigService/ListGenerations"
 	ConfigService_RollbackConfig_FullMethodName     = "/pointsman.config.v1.ConfigService/RollbackConfig"
+	ConfigService_GetConfigState_FullMethodName     = "/pointsman.config.v1.ConfigService/GetConfigState"
+	ConfigService_GetGuideline_FullMethodName       = "/pointsman.config.v1.ConfigService/GetGuideline"
 	ConfigService_WatchGatewayConfig_FullMethodName = "/pointsman.config.v1.ConfigService/WatchGatewayConfig"
 )
 
@@ -47,6 +49,10 @@ type ConfigServiceClient interface {
 	ListGenerations(ctx context.Context, in *ListGenerationsRequest, opts ...grpc.CallOption) (*ListGenerationsResponse, error)
 	// RollbackConfig publishes an old generation's configuration again, as a new, higher generation.
 	RollbackConfig(ctx context.Context, in *RollbackConfigRequest, opts ...grpc.CallOption) (*RollbackConfigResponse, error)
+	// GetConfigState tells which generation this server decides with and whether the last publication was refused.
+	GetConfigState(ctx context.Context, in *GetConfigStateRequest, opts ...grpc.CallOption) (*GetConfigStateResponse, error)
+	// GetGuideline tells how the guideline in force sees the servers now: classes, routes, and the members of each tier.
+	GetGuideline(ctx context.Context, in *GetGuidelineRequest, opts ...grpc.CallOption) (*GetGuidelineResponse, error)
 	// WatchGatewayConfig gives a gateway what it needs: first everything, then each changed part as a whole.
 	WatchGatewayConfig(ctx context.Context, in *WatchGatewayConfigRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchGatewayConfigResponse], error)
 }
@@ -119,6 +125,26 @@ func (c *configServiceClient) RollbackConfig(ctx context.Context, in *RollbackCo
 	return out, nil
 }
 
+func (c *configServiceClient) GetConfigState(ctx context.Context, in *GetConfigStateRequest, opts ...grpc.CallOption) (*GetConfigStateResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(GetConfigStateResponse)
+	err := c.cc.Invoke(ctx, ConfigService_GetConfigState_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *configServiceClient) GetGuideline(ctx context.Context, in *GetGuidelineRequest, opts ...grpc.CallOption) (*GetGuidelineResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(GetGuidelineResponse)
+	err := c.cc.Invoke(ctx, ConfigService_GetGuideline_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *configServiceClient) WatchGatewayConfig(ctx context.Context, in *WatchGatewayConfigRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchGatewayConfigResponse], error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	stream, err := c.cc.NewStream(ctx, &ConfigService_ServiceDesc.Streams[0], ConfigService_WatchGatewayConfig_FullMethodName, cOpts...)
@@ -157,6 +183,10 @@ type ConfigServiceServer interface {
 	ListGenerations(context.Context, *ListGenerationsRequest) (*ListGenerationsResponse, error)
 	// RollbackConfig publishes an old generation's configuration again, as a new, higher generation.
 	RollbackConfig(context.Context, *RollbackConfigRequest) (*RollbackConfigResponse, error)
+	// GetConfigState tells which generation this server decides with and whether the last publication was refused.
+	GetConfigState(context.Context, *GetConfigStateRequest) (*GetConfigStateResponse, error)
+	// GetGuideline tells how the guideline in force sees the servers now: classes, routes, and the members of each tier.
+	GetGuideline(context.Context, *GetGuidelineRequest) (*GetGuidelineResponse, error)
 	// WatchGatewayConfig gives a gateway what it needs: first everything, then each changed part as a whole.
 	WatchGatewayConfig(*WatchGatewayConfigRequest, grpc.ServerStreamingServer[WatchGatewayConfigResponse]) error
 	mustEmbedUnimplementedConfigServiceServer()
@@ -186,6 +216,12 @@ func (UnimplementedConfigServiceServer) ListGenerations(context.Context, *ListGe
 }
 func (UnimplementedConfigServiceServer) RollbackConfig(context.Context, *RollbackConfigRequest) (*RollbackConfigResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method RollbackConfig not implemented")
+}
+func (UnimplementedConfigServiceServer) GetConfigState(context.Context, *GetConfigStateRequest) (*GetConfigStateResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method GetConfigState not implemented")
+}
+func (UnimplementedConfigServiceServer) GetGuideline(context.Context, *GetGuidelineRequest) (*GetGuidelineResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method GetGuideline not implemented")
 }
 func (UnimplementedConfigServiceServer) WatchGatewayConfig(*WatchGatewayConfigRequest, grpc.ServerStreamingServer[WatchGatewayConfigResponse]) error {
 	return status.Error(codes.Unimplemented, "method WatchGatewayConfig not implemented")
@@ -319,6 +355,42 @@ func _ConfigService_RollbackConfig_Handler(srv interface{}, ctx context.Context,
 	return interceptor(ctx, in, info, handler)
 }
 
+func _ConfigService_GetConfigState_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(GetConfigStateRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ConfigServiceServer).GetConfigState(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: ConfigService_GetConfigState_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ConfigServiceServer).GetConfigState(ctx, req.(*GetConfigStateRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _ConfigService_GetGuideline_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(GetGuidelineRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ConfigServiceServer).GetGuideline(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: ConfigService_GetGuideline_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ConfigServiceServer).GetGuideline(ctx, req.(*GetGuidelineRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _ConfigService_WatchGatewayConfig_Handler(srv interface{}, stream grpc.ServerStream) error {
 	m := new(WatchGatewayConfigRequest)
 	if err := stream.RecvMsg(m); err != nil {
@@ -360,6 +432,14 @@ var ConfigService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "RollbackConfig",
 			Handler:    _ConfigService_RollbackConfig_Handler,
+		},
+		{
+			MethodName: "GetConfigState",
+			Handler:    _ConfigService_GetConfigState_Handler,
+		},
+		{
+			MethodName: "GetGuideline",
+			Handler:    _ConfigService_GetGuideline_Handler,
 		},
 	},
 	Streams: []grpc.StreamDesc{

@@ -97,7 +97,9 @@ const (
 	Reason_REASON_TRANSACTION Reason = 5
 	// The session is locked on locked_hostgroup.
 	Reason_REASON_LOCKED Reason = 6
-	// 7 is kept for the routing guideline.
+	// The routing guideline: destination_hostgroup is one of its binding's, and guideline says which pool stands in for it, or
+	// that no route matches.
+	Reason_REASON_GUIDELINE Reason = 7
 	// An OK or error message answers the statement: no destination, not even inside a transaction.
 	Reason_REASON_ANSWERED Reason = 8
 )
@@ -112,6 +114,7 @@ var (
 		4: "REASON_DEFAULT_HOSTGROUP",
 		5: "REASON_TRANSACTION",
 		6: "REASON_LOCKED",
+		7: "REASON_GUIDELINE",
 		8: "REASON_ANSWERED",
 	}
 	Reason_value = map[string]int32{
@@ -122,6 +125,7 @@ var (
 		"REASON_DEFAULT_HOSTGROUP": 4,
 		"REASON_TRANSACTION":       5,
 		"REASON_LOCKED":            6,
+		"REASON_GUIDELINE":         7,
 		"REASON_ANSWERED":          8,
 	}
 )
@@ -211,6 +215,63 @@ func (CacheScope) EnumDescriptor() ([]byte, []int) {
 	return file_pointsman_decision_v1_decision_proto_rawDescGZIP(), []int{2}
 }
 
+// GuidelineMode says which of a route's servers a statement may go to.
+type GuidelineMode int32
+
+const (
+	// Never sent.
+	GuidelineMode_GUIDELINE_MODE_UNSPECIFIED GuidelineMode = 0
+	// All of them: the listener's mode is rw or ro.
+	GuidelineMode_GUIDELINE_MODE_ALL GuidelineMode = 1
+	// Its primaries: the destination is the binding's writer hostgroup.
+	GuidelineMode_GUIDELINE_MODE_WRITE GuidelineMode = 2
+	// Its other servers: the destination is the binding's reader hostgroup.
+	GuidelineMode_GUIDELINE_MODE_READ GuidelineMode = 3
+)
+
+// Enum value maps for GuidelineMode.
+var (
+	GuidelineMode_name = map[int32]string{
+		0: "GUIDELINE_MODE_UNSPECIFIED",
+		1: "GUIDELINE_MODE_ALL",
+		2: "GUIDELINE_MODE_WRITE",
+		3: "GUIDELINE_MODE_READ",
+	}
+	GuidelineMode_value = map[string]int32{
+		"GUIDELINE_MODE_UNSPECIFIED": 0,
+		"GUIDELINE_MODE_ALL":         1,
+		"GUIDELINE_MODE_WRITE":       2,
+		"GUIDELINE_MODE_READ":        3,
+	}
+)
+
+func (x GuidelineMode) Enum() *GuidelineMode {
+	p := new(GuidelineMode)
+	*p = x
+	return p
+}
+
+func (x GuidelineMode) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (GuidelineMode) Descriptor() protoreflect.EnumDescriptor {
+	return file_pointsman_decision_v1_decision_proto_enumTypes[3].Descriptor()
+}
+
+func (GuidelineMode) Type() protoreflect.EnumType {
+	return &file_pointsman_decision_v1_decision_proto_enumTypes[3]
+}
+
+func (x GuidelineMode) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use GuidelineMode.Descriptor instead.
+func (GuidelineMode) EnumDescriptor() ([]byte, []int) {
+	return file_pointsman_decision_v1_decision_proto_rawDescGZIP(), []int{3}
+}
+
 // SchemaSource says where a session's schema comes from.
 type SchemaSource int32
 
@@ -252,11 +313,11 @@ func (x SchemaSource) String() string {
 }
 
 func (SchemaSource) Descriptor() protoreflect.EnumDescriptor {
-	return file_pointsman_decision_v1_decision_proto_enumTypes[3].Descriptor()
+	return file_pointsman_decision_v1_decision_proto_enumTypes[4].Descriptor()
 }
 
 func (SchemaSource) Type() protoreflect.EnumType {
-	return &file_pointsman_decision_v1_decision_proto_enumTypes[3]
+	return &file_pointsman_decision_v1_decision_proto_enumTypes[4]
 }
 
 func (x SchemaSource) Number() protoreflect.EnumNumber {
@@ -265,7 +326,7 @@ func (x SchemaSource) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use SchemaSource.Descriptor instead.
 func (SchemaSource) EnumDescriptor() ([]byte, []int) {
-	return file_pointsman_decision_v1_decision_proto_rawDescGZIP(), []int{3}
+	return file_pointsman_decision_v1_decision_proto_rawDescGZIP(), []int{4}
 }
 
 // Session is what is known of the client's session.
@@ -283,7 +344,7 @@ type Session struct {
 	ProxyAddr string `protobuf:"bytes,5,opt,name=proxy_addr,json=proxyAddr,proto3" json:"proxy_addr,omitempty"`
 	// The local port the client connected to.
 	ProxyPort uint32 `protobuf:"varint,6,opt,name=proxy_port,json=proxyPort,proto3" json:"proxy_port,omitempty"`
-	// Connection attributes of the client's handshake. No rule looks at them.
+	// Connection attributes of the client's handshake. Only guidelines look at them.
 	ConnectAttrs map[string]string `protobuf:"bytes,7,rep,name=connect_attrs,json=connectAttrs,proto3" json:"connect_attrs,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	// The flag that the walk starts from: what an earlier answer's next_query_flag_in stored. Absent: 0.
 	NextQueryFlagIn *int32 `protobuf:"varint,8,opt,name=next_query_flag_in,json=nextQueryFlagIn,proto3,oneof" json:"next_query_flag_in,omitempty"`
@@ -291,8 +352,12 @@ type Session struct {
 	TransactionHostgroup *int32 `protobuf:"varint,9,opt,name=transaction_hostgroup,json=transactionHostgroup,proto3,oneof" json:"transaction_hostgroup,omitempty"`
 	// The hostgroup the session is locked on. Absent: it is not.
 	LockedHostgroup *int32 `protobuf:"varint,10,opt,name=locked_hostgroup,json=lockedHostgroup,proto3,oneof" json:"locked_hostgroup,omitempty"`
-	// A number in [0,1) drawn once per session. No rule looks at it.
-	RandomValue   *float64 `protobuf:"fixed64,11,opt,name=random_value,json=randomValue,proto3,oneof" json:"random_value,omitempty"`
+	// A number in [0,1) drawn once per session. Only guidelines look at it. Absent: the route that the cookie names stays, and
+	// without one the service draws a number.
+	RandomValue *float64 `protobuf:"fixed64,11,opt,name=random_value,json=randomValue,proto3,oneof" json:"random_value,omitempty"`
+	// The gateway and its listener. Only guidelines look at it. Absent: $.router variables are NULL, and the mode of the
+	// listener is that of proxy_port.
+	Router        *Router `protobuf:"bytes,12,opt,name=router,proto3" json:"router,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -404,6 +469,131 @@ func (x *Session) GetRandomValue() float64 {
 	return 0
 }
 
+func (x *Session) GetRouter() *Router {
+	if x != nil {
+		return x.Router
+	}
+	return nil
+}
+
+// Router is what routing guidelines see of a gateway and its listener as $.router.
+type Router struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// $.router.name.
+	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	// $.router.hostname.
+	Hostname string `protobuf:"bytes,2,opt,name=hostname,proto3" json:"hostname,omitempty"`
+	// $.router.localCluster.
+	LocalCluster string `protobuf:"bytes,3,opt,name=local_cluster,json=localCluster,proto3" json:"local_cluster,omitempty"`
+	// $.router.tags: the JSON text of each value.
+	Tags map[string]string `protobuf:"bytes,4,rep,name=tags,proto3" json:"tags,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	// $.router.routeName: the listener's name.
+	RouteName string `protobuf:"bytes,5,opt,name=route_name,json=routeName,proto3" json:"route_name,omitempty"`
+	// $.router.bindAddress and $.session.targetIP.
+	BindAddress string `protobuf:"bytes,6,opt,name=bind_address,json=bindAddress,proto3" json:"bind_address,omitempty"`
+	// $.router.port.rw: the port of the gateway's listener with mode rw; 0: it has none.
+	PortRw uint32 `protobuf:"varint,7,opt,name=port_rw,json=portRw,proto3" json:"port_rw,omitempty"`
+	// $.router.port.ro.
+	PortRo uint32 `protobuf:"varint,8,opt,name=port_ro,json=portRo,proto3" json:"port_ro,omitempty"`
+	// $.router.port.rw_split.
+	PortRwSplit   uint32 `protobuf:"varint,9,opt,name=port_rw_split,json=portRwSplit,proto3" json:"port_rw_split,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Router) Reset() {
+	*x = Router{}
+	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Router) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Router) ProtoMessage() {}
+
+func (x *Router) ProtoReflect() protoreflect.Message {
+	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Router.ProtoReflect.Descriptor instead.
+func (*Router) Descriptor() ([]byte, []int) {
+	return file_pointsman_decision_v1_decision_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *Router) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *Router) GetHostname() string {
+	if x != nil {
+		return x.Hostname
+	}
+	return ""
+}
+
+func (x *Router) GetLocalCluster() string {
+	if x != nil {
+		return x.LocalCluster
+	}
+	return ""
+}
+
+func (x *Router) GetTags() map[string]string {
+	if x != nil {
+		return x.Tags
+	}
+	return nil
+}
+
+func (x *Router) GetRouteName() string {
+	if x != nil {
+		return x.RouteName
+	}
+	return ""
+}
+
+func (x *Router) GetBindAddress() string {
+	if x != nil {
+		return x.BindAddress
+	}
+	return ""
+}
+
+func (x *Router) GetPortRw() uint32 {
+	if x != nil {
+		return x.PortRw
+	}
+	return 0
+}
+
+func (x *Router) GetPortRo() uint32 {
+	if x != nil {
+		return x.PortRo
+	}
+	return 0
+}
+
+func (x *Router) GetPortRwSplit() uint32 {
+	if x != nil {
+		return x.PortRwSplit
+	}
+	return 0
+}
+
 // Statement is the statement to route: its text, or for COMMAND_EXECUTE its digest alone.
 type Statement struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -428,7 +618,7 @@ type Statement struct {
 
 func (x *Statement) Reset() {
 	*x = Statement{}
-	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[1]
+	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -440,7 +630,7 @@ func (x *Statement) String() string {
 func (*Statement) ProtoMessage() {}
 
 func (x *Statement) ProtoReflect() protoreflect.Message {
-	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[1]
+	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -453,7 +643,7 @@ func (x *Statement) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Statement.ProtoReflect.Descriptor instead.
 func (*Statement) Descriptor() ([]byte, []int) {
-	return file_pointsman_decision_v1_decision_proto_rawDescGZIP(), []int{1}
+	return file_pointsman_decision_v1_decision_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *Statement) GetBody() isStatement_Body {
@@ -551,7 +741,7 @@ type RouteStatementRequest struct {
 
 func (x *RouteStatementRequest) Reset() {
 	*x = RouteStatementRequest{}
-	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[2]
+	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -563,7 +753,7 @@ func (x *RouteStatementRequest) String() string {
 func (*RouteStatementRequest) ProtoMessage() {}
 
 func (x *RouteStatementRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[2]
+	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -576,7 +766,7 @@ func (x *RouteStatementRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RouteStatementRequest.ProtoReflect.Descriptor instead.
 func (*RouteStatementRequest) Descriptor() ([]byte, []int) {
-	return file_pointsman_decision_v1_decision_proto_rawDescGZIP(), []int{2}
+	return file_pointsman_decision_v1_decision_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *RouteStatementRequest) GetRequestId() uint64 {
@@ -641,7 +831,7 @@ type Mirror struct {
 
 func (x *Mirror) Reset() {
 	*x = Mirror{}
-	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[3]
+	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -653,7 +843,7 @@ func (x *Mirror) String() string {
 func (*Mirror) ProtoMessage() {}
 
 func (x *Mirror) ProtoReflect() protoreflect.Message {
-	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[3]
+	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -666,7 +856,7 @@ func (x *Mirror) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Mirror.ProtoReflect.Descriptor instead.
 func (*Mirror) Descriptor() ([]byte, []int) {
-	return file_pointsman_decision_v1_decision_proto_rawDescGZIP(), []int{3}
+	return file_pointsman_decision_v1_decision_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *Mirror) GetDestinationHostgroup() int32 {
@@ -679,6 +869,80 @@ func (x *Mirror) GetDestinationHostgroup() int32 {
 func (x *Mirror) GetMatchedRules() []uint32 {
 	if x != nil {
 		return x.MatchedRules
+	}
+	return nil
+}
+
+// GuidelineChoice is what the routing guideline says.
+type GuidelineChoice struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The guideline's name.
+	Guideline string `protobuf:"bytes,1,opt,name=guideline,proto3" json:"guideline,omitempty"`
+	// The session's route. Empty: none matches, and error_msg refuses the statement.
+	Route string `protobuf:"bytes,2,opt,name=route,proto3" json:"route,omitempty"`
+	// Which of the route's servers.
+	Mode GuidelineMode `protobuf:"varint,3,opt,name=mode,proto3,enum=pointsman.decision.v1.GuidelineMode" json:"mode,omitempty"`
+	// The pools to draw a server from instead of the hostgroup, for SelectServerRequest.guideline_pool: a later one when
+	// the earlier ones have no server to give.
+	Pools         []string `protobuf:"bytes,4,rep,name=pools,proto3" json:"pools,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GuidelineChoice) Reset() {
+	*x = GuidelineChoice{}
+	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GuidelineChoice) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GuidelineChoice) ProtoMessage() {}
+
+func (x *GuidelineChoice) ProtoReflect() protoreflect.Message {
+	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GuidelineChoice.ProtoReflect.Descriptor instead.
+func (*GuidelineChoice) Descriptor() ([]byte, []int) {
+	return file_pointsman_decision_v1_decision_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *GuidelineChoice) GetGuideline() string {
+	if x != nil {
+		return x.Guideline
+	}
+	return ""
+}
+
+func (x *GuidelineChoice) GetRoute() string {
+	if x != nil {
+		return x.Route
+	}
+	return ""
+}
+
+func (x *GuidelineChoice) GetMode() GuidelineMode {
+	if x != nil {
+		return x.Mode
+	}
+	return GuidelineMode_GUIDELINE_MODE_UNSPECIFIED
+}
+
+func (x *GuidelineChoice) GetPools() []string {
+	if x != nil {
+		return x.Pools
 	}
 	return nil
 }
@@ -769,14 +1033,16 @@ type RouteStatementResponse struct {
 	ExecuteNeedsText bool `protobuf:"varint,38,opt,name=execute_needs_text,json=executeNeedsText,proto3" json:"execute_needs_text,omitempty"`
 	// Whether matching took too much work: a rule that the walk came to counts as not matching because its expression ran
 	// out of its bound or was not tried. A caller may refuse such a statement.
-	TooComplex    bool `protobuf:"varint,39,opt,name=too_complex,json=tooComplex,proto3" json:"too_complex,omitempty"`
+	TooComplex bool `protobuf:"varint,39,opt,name=too_complex,json=tooComplex,proto3" json:"too_complex,omitempty"`
+	// What the routing guideline says. Absent: no guideline is in force, or the destination is none of its binding's.
+	Guideline     *GuidelineChoice `protobuf:"bytes,40,opt,name=guideline,proto3" json:"guideline,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *RouteStatementResponse) Reset() {
 	*x = RouteStatementResponse{}
-	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[4]
+	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -788,7 +1054,7 @@ func (x *RouteStatementResponse) String() string {
 func (*RouteStatementResponse) ProtoMessage() {}
 
 func (x *RouteStatementResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[4]
+	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -801,7 +1067,7 @@ func (x *RouteStatementResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RouteStatementResponse.ProtoReflect.Descriptor instead.
 func (*RouteStatementResponse) Descriptor() ([]byte, []int) {
-	return file_pointsman_decision_v1_decision_proto_rawDescGZIP(), []int{4}
+	return file_pointsman_decision_v1_decision_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *RouteStatementResponse) GetRequestId() uint64 {
@@ -1077,6 +1343,13 @@ func (x *RouteStatementResponse) GetTooComplex() bool {
 	return false
 }
 
+func (x *RouteStatementResponse) GetGuideline() *GuidelineChoice {
+	if x != nil {
+		return x.Guideline
+	}
+	return nil
+}
+
 // BatchRouteStatementsRequest holds at most 1,000 requests.
 type BatchRouteStatementsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1088,7 +1361,7 @@ type BatchRouteStatementsRequest struct {
 
 func (x *BatchRouteStatementsRequest) Reset() {
 	*x = BatchRouteStatementsRequest{}
-	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[5]
+	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1100,7 +1373,7 @@ func (x *BatchRouteStatementsRequest) String() string {
 func (*BatchRouteStatementsRequest) ProtoMessage() {}
 
 func (x *BatchRouteStatementsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[5]
+	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1113,7 +1386,7 @@ func (x *BatchRouteStatementsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BatchRouteStatementsRequest.ProtoReflect.Descriptor instead.
 func (*BatchRouteStatementsRequest) Descriptor() ([]byte, []int) {
-	return file_pointsman_decision_v1_decision_proto_rawDescGZIP(), []int{5}
+	return file_pointsman_decision_v1_decision_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *BatchRouteStatementsRequest) GetRequests() []*RouteStatementRequest {
@@ -1134,7 +1407,7 @@ type BatchRouteStatementsResponse struct {
 
 func (x *BatchRouteStatementsResponse) Reset() {
 	*x = BatchRouteStatementsResponse{}
-	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[6]
+	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1146,7 +1419,7 @@ func (x *BatchRouteStatementsResponse) String() string {
 func (*BatchRouteStatementsResponse) ProtoMessage() {}
 
 func (x *BatchRouteStatementsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[6]
+	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1159,7 +1432,7 @@ func (x *BatchRouteStatementsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BatchRouteStatementsResponse.ProtoReflect.Descriptor instead.
 func (*BatchRouteStatementsResponse) Descriptor() ([]byte, []int) {
-	return file_pointsman_decision_v1_decision_proto_rawDescGZIP(), []int{6}
+	return file_pointsman_decision_v1_decision_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *BatchRouteStatementsResponse) GetResponses() []*RouteStatementResponse {
@@ -1194,13 +1467,15 @@ type ExplainStatementResponse struct {
 	Mirror *ExplainedMirror `protobuf:"bytes,9,opt,name=mirror,proto3" json:"mirror,omitempty"`
 	// Why answer.cache_scope is not wider. Empty for CACHE_SCOPE_DIGEST.
 	CacheScopeReasons []string `protobuf:"bytes,10,rep,name=cache_scope_reasons,json=cacheScopeReasons,proto3" json:"cache_scope_reasons,omitempty"`
-	unknownFields     protoimpl.UnknownFields
-	sizeCache         protoimpl.SizeCache
+	// The look at the routing guideline. Absent: none is in force.
+	Guideline     *ExplainedGuideline `protobuf:"bytes,11,opt,name=guideline,proto3" json:"guideline,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ExplainStatementResponse) Reset() {
 	*x = ExplainStatementResponse{}
-	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[7]
+	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1212,7 +1487,7 @@ func (x *ExplainStatementResponse) String() string {
 func (*ExplainStatementResponse) ProtoMessage() {}
 
 func (x *ExplainStatementResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[7]
+	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1225,7 +1500,7 @@ func (x *ExplainStatementResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExplainStatementResponse.ProtoReflect.Descriptor instead.
 func (*ExplainStatementResponse) Descriptor() ([]byte, []int) {
-	return file_pointsman_decision_v1_decision_proto_rawDescGZIP(), []int{7}
+	return file_pointsman_decision_v1_decision_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *ExplainStatementResponse) GetAnswer() *RouteStatementResponse {
@@ -1298,6 +1573,268 @@ func (x *ExplainStatementResponse) GetCacheScopeReasons() []string {
 	return nil
 }
 
+func (x *ExplainStatementResponse) GetGuideline() *ExplainedGuideline {
+	if x != nil {
+		return x.Guideline
+	}
+	return nil
+}
+
+// ExplainedGuideline is the look at the routing guideline.
+type ExplainedGuideline struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Its name.
+	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	// Why it was not asked, e.g. that the destination is none of its binding's. Empty: it was.
+	Skipped string `protobuf:"bytes,2,opt,name=skipped,proto3" json:"skipped,omitempty"`
+	// The routes in order, those behind the first match too.
+	Routes []*ExplainedGuidelineRoute `protobuf:"bytes,3,rep,name=routes,proto3" json:"routes,omitempty"`
+	// The listener's mode: rw, ro or rw_split.
+	ListenerMode string `protobuf:"bytes,4,opt,name=listener_mode,json=listenerMode,proto3" json:"listener_mode,omitempty"`
+	// Where that mode comes from, for people.
+	ListenerModeSource string `protobuf:"bytes,5,opt,name=listener_mode_source,json=listenerModeSource,proto3" json:"listener_mode_source,omitempty"`
+	unknownFields      protoimpl.UnknownFields
+	sizeCache          protoimpl.SizeCache
+}
+
+func (x *ExplainedGuideline) Reset() {
+	*x = ExplainedGuideline{}
+	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[10]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ExplainedGuideline) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ExplainedGuideline) ProtoMessage() {}
+
+func (x *ExplainedGuideline) ProtoReflect() protoreflect.Message {
+	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[10]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ExplainedGuideline.ProtoReflect.Descriptor instead.
+func (*ExplainedGuideline) Descriptor() ([]byte, []int) {
+	return file_pointsman_decision_v1_decision_proto_rawDescGZIP(), []int{10}
+}
+
+func (x *ExplainedGuideline) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *ExplainedGuideline) GetSkipped() string {
+	if x != nil {
+		return x.Skipped
+	}
+	return ""
+}
+
+func (x *ExplainedGuideline) GetRoutes() []*ExplainedGuidelineRoute {
+	if x != nil {
+		return x.Routes
+	}
+	return nil
+}
+
+func (x *ExplainedGuideline) GetListenerMode() string {
+	if x != nil {
+		return x.ListenerMode
+	}
+	return ""
+}
+
+func (x *ExplainedGuideline) GetListenerModeSource() string {
+	if x != nil {
+		return x.ListenerModeSource
+	}
+	return ""
+}
+
+// ExplainedGuidelineRoute is one route's match.
+type ExplainedGuidelineRoute struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The route.
+	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	// Its expression.
+	Match string `protobuf:"bytes,2,opt,name=match,proto3" json:"match,omitempty"`
+	// Whether it was looked at: it is enabled and no earlier one matched.
+	Looked bool `protobuf:"varint,3,opt,name=looked,proto3" json:"looked,omitempty"`
+	// Whether it is enabled.
+	Enabled bool `protobuf:"varint,4,opt,name=enabled,proto3" json:"enabled,omitempty"`
+	// Whether it matches.
+	Matched bool `protobuf:"varint,5,opt,name=matched,proto3" json:"matched,omitempty"`
+	// Why it can't be evaluated. Empty: it can.
+	Error string `protobuf:"bytes,6,opt,name=error,proto3" json:"error,omitempty"`
+	// The variables that were looked at and their values.
+	Variables []*ExplainedVariable `protobuf:"bytes,7,rep,name=variables,proto3" json:"variables,omitempty"`
+	// The smallest part of the expression that decided.
+	Deciding string `protobuf:"bytes,8,opt,name=deciding,proto3" json:"deciding,omitempty"`
+	// That part's value.
+	DecidingValue string `protobuf:"bytes,9,opt,name=deciding_value,json=decidingValue,proto3" json:"deciding_value,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ExplainedGuidelineRoute) Reset() {
+	*x = ExplainedGuidelineRoute{}
+	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[11]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ExplainedGuidelineRoute) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ExplainedGuidelineRoute) ProtoMessage() {}
+
+func (x *ExplainedGuidelineRoute) ProtoReflect() protoreflect.Message {
+	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[11]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ExplainedGuidelineRoute.ProtoReflect.Descriptor instead.
+func (*ExplainedGuidelineRoute) Descriptor() ([]byte, []int) {
+	return file_pointsman_decision_v1_decision_proto_rawDescGZIP(), []int{11}
+}
+
+func (x *ExplainedGuidelineRoute) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *ExplainedGuidelineRoute) GetMatch() string {
+	if x != nil {
+		return x.Match
+	}
+	return ""
+}
+
+func (x *ExplainedGuidelineRoute) GetLooked() bool {
+	if x != nil {
+		return x.Looked
+	}
+	return false
+}
+
+func (x *ExplainedGuidelineRoute) GetEnabled() bool {
+	if x != nil {
+		return x.Enabled
+	}
+	return false
+}
+
+func (x *ExplainedGuidelineRoute) GetMatched() bool {
+	if x != nil {
+		return x.Matched
+	}
+	return false
+}
+
+func (x *ExplainedGuidelineRoute) GetError() string {
+	if x != nil {
+		return x.Error
+	}
+	return ""
+}
+
+func (x *ExplainedGuidelineRoute) GetVariables() []*ExplainedVariable {
+	if x != nil {
+		return x.Variables
+	}
+	return nil
+}
+
+func (x *ExplainedGuidelineRoute) GetDeciding() string {
+	if x != nil {
+		return x.Deciding
+	}
+	return ""
+}
+
+func (x *ExplainedGuidelineRoute) GetDecidingValue() string {
+	if x != nil {
+		return x.DecidingValue
+	}
+	return ""
+}
+
+// ExplainedVariable is a variable and its value.
+type ExplainedVariable struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// E.g. "$.session.user".
+	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	// Its value as the expression language writes it, e.g. 'app', 6446, NULL.
+	Value         string `protobuf:"bytes,2,opt,name=value,proto3" json:"value,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ExplainedVariable) Reset() {
+	*x = ExplainedVariable{}
+	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[12]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ExplainedVariable) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ExplainedVariable) ProtoMessage() {}
+
+func (x *ExplainedVariable) ProtoReflect() protoreflect.Message {
+	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[12]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ExplainedVariable.ProtoReflect.Descriptor instead.
+func (*ExplainedVariable) Descriptor() ([]byte, []int) {
+	return file_pointsman_decision_v1_decision_proto_rawDescGZIP(), []int{12}
+}
+
+func (x *ExplainedVariable) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *ExplainedVariable) GetValue() string {
+	if x != nil {
+		return x.Value
+	}
+	return ""
+}
+
 // ExplainedSession is the session as the rules see it.
 type ExplainedSession struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1325,7 +1862,7 @@ type ExplainedSession struct {
 
 func (x *ExplainedSession) Reset() {
 	*x = ExplainedSession{}
-	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[8]
+	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1337,7 +1874,7 @@ func (x *ExplainedSession) String() string {
 func (*ExplainedSession) ProtoMessage() {}
 
 func (x *ExplainedSession) ProtoReflect() protoreflect.Message {
-	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[8]
+	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1350,7 +1887,7 @@ func (x *ExplainedSession) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExplainedSession.ProtoReflect.Descriptor instead.
 func (*ExplainedSession) Descriptor() ([]byte, []int) {
-	return file_pointsman_decision_v1_decision_proto_rawDescGZIP(), []int{8}
+	return file_pointsman_decision_v1_decision_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *ExplainedSession) GetUsername() string {
@@ -1437,7 +1974,7 @@ type ExplainedWalk struct {
 
 func (x *ExplainedWalk) Reset() {
 	*x = ExplainedWalk{}
-	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[9]
+	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1449,7 +1986,7 @@ func (x *ExplainedWalk) String() string {
 func (*ExplainedWalk) ProtoMessage() {}
 
 func (x *ExplainedWalk) ProtoReflect() protoreflect.Message {
-	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[9]
+	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1462,7 +1999,7 @@ func (x *ExplainedWalk) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExplainedWalk.ProtoReflect.Descriptor instead.
 func (*ExplainedWalk) Descriptor() ([]byte, []int) {
-	return file_pointsman_decision_v1_decision_proto_rawDescGZIP(), []int{9}
+	return file_pointsman_decision_v1_decision_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *ExplainedWalk) GetSteps() []*RuleStep {
@@ -1553,7 +2090,7 @@ type RuleStep struct {
 
 func (x *RuleStep) Reset() {
 	*x = RuleStep{}
-	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[10]
+	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1565,7 +2102,7 @@ func (x *RuleStep) String() string {
 func (*RuleStep) ProtoMessage() {}
 
 func (x *RuleStep) ProtoReflect() protoreflect.Message {
-	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[10]
+	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1578,7 +2115,7 @@ func (x *RuleStep) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RuleStep.ProtoReflect.Descriptor instead.
 func (*RuleStep) Descriptor() ([]byte, []int) {
-	return file_pointsman_decision_v1_decision_proto_rawDescGZIP(), []int{10}
+	return file_pointsman_decision_v1_decision_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *RuleStep) GetRuleId() uint32 {
@@ -1713,7 +2250,7 @@ type RuleCondition struct {
 
 func (x *RuleCondition) Reset() {
 	*x = RuleCondition{}
-	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[11]
+	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1725,7 +2262,7 @@ func (x *RuleCondition) String() string {
 func (*RuleCondition) ProtoMessage() {}
 
 func (x *RuleCondition) ProtoReflect() protoreflect.Message {
-	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[11]
+	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1738,7 +2275,7 @@ func (x *RuleCondition) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RuleCondition.ProtoReflect.Descriptor instead.
 func (*RuleCondition) Descriptor() ([]byte, []int) {
-	return file_pointsman_decision_v1_decision_proto_rawDescGZIP(), []int{11}
+	return file_pointsman_decision_v1_decision_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *RuleCondition) GetColumn() string {
@@ -1770,7 +2307,7 @@ type ExplainedSetting struct {
 
 func (x *ExplainedSetting) Reset() {
 	*x = ExplainedSetting{}
-	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[12]
+	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1782,7 +2319,7 @@ func (x *ExplainedSetting) String() string {
 func (*ExplainedSetting) ProtoMessage() {}
 
 func (x *ExplainedSetting) ProtoReflect() protoreflect.Message {
-	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[12]
+	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1795,7 +2332,7 @@ func (x *ExplainedSetting) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExplainedSetting.ProtoReflect.Descriptor instead.
 func (*ExplainedSetting) Descriptor() ([]byte, []int) {
-	return file_pointsman_decision_v1_decision_proto_rawDescGZIP(), []int{12}
+	return file_pointsman_decision_v1_decision_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *ExplainedSetting) GetName() string {
@@ -1836,7 +2373,7 @@ type ExplainedRewrite struct {
 
 func (x *ExplainedRewrite) Reset() {
 	*x = ExplainedRewrite{}
-	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[13]
+	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1848,7 +2385,7 @@ func (x *ExplainedRewrite) String() string {
 func (*ExplainedRewrite) ProtoMessage() {}
 
 func (x *ExplainedRewrite) ProtoReflect() protoreflect.Message {
-	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[13]
+	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1861,7 +2398,7 @@ func (x *ExplainedRewrite) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExplainedRewrite.ProtoReflect.Descriptor instead.
 func (*ExplainedRewrite) Descriptor() ([]byte, []int) {
-	return file_pointsman_decision_v1_decision_proto_rawDescGZIP(), []int{13}
+	return file_pointsman_decision_v1_decision_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *ExplainedRewrite) GetReplacePattern() string {
@@ -1905,7 +2442,7 @@ type ExplainedFastRoute struct {
 
 func (x *ExplainedFastRoute) Reset() {
 	*x = ExplainedFastRoute{}
-	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[14]
+	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1917,7 +2454,7 @@ func (x *ExplainedFastRoute) String() string {
 func (*ExplainedFastRoute) ProtoMessage() {}
 
 func (x *ExplainedFastRoute) ProtoReflect() protoreflect.Message {
-	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[14]
+	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1930,7 +2467,7 @@ func (x *ExplainedFastRoute) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExplainedFastRoute.ProtoReflect.Descriptor instead.
 func (*ExplainedFastRoute) Descriptor() ([]byte, []int) {
-	return file_pointsman_decision_v1_decision_proto_rawDescGZIP(), []int{14}
+	return file_pointsman_decision_v1_decision_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *ExplainedFastRoute) GetSkipped() string {
@@ -1966,7 +2503,7 @@ type FastRouteKey struct {
 
 func (x *FastRouteKey) Reset() {
 	*x = FastRouteKey{}
-	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[15]
+	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1978,7 +2515,7 @@ func (x *FastRouteKey) String() string {
 func (*FastRouteKey) ProtoMessage() {}
 
 func (x *FastRouteKey) ProtoReflect() protoreflect.Message {
-	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[15]
+	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1991,7 +2528,7 @@ func (x *FastRouteKey) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FastRouteKey.ProtoReflect.Descriptor instead.
 func (*FastRouteKey) Descriptor() ([]byte, []int) {
-	return file_pointsman_decision_v1_decision_proto_rawDescGZIP(), []int{15}
+	return file_pointsman_decision_v1_decision_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *FastRouteKey) GetUsername() string {
@@ -2044,7 +2581,7 @@ type ExplainedComment struct {
 
 func (x *ExplainedComment) Reset() {
 	*x = ExplainedComment{}
-	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[16]
+	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2056,7 +2593,7 @@ func (x *ExplainedComment) String() string {
 func (*ExplainedComment) ProtoMessage() {}
 
 func (x *ExplainedComment) ProtoReflect() protoreflect.Message {
-	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[16]
+	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2069,7 +2606,7 @@ func (x *ExplainedComment) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExplainedComment.ProtoReflect.Descriptor instead.
 func (*ExplainedComment) Descriptor() ([]byte, []int) {
-	return file_pointsman_decision_v1_decision_proto_rawDescGZIP(), []int{16}
+	return file_pointsman_decision_v1_decision_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *ExplainedComment) GetText() string {
@@ -2110,7 +2647,7 @@ type ExplainedAnnotation struct {
 
 func (x *ExplainedAnnotation) Reset() {
 	*x = ExplainedAnnotation{}
-	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[17]
+	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2122,7 +2659,7 @@ func (x *ExplainedAnnotation) String() string {
 func (*ExplainedAnnotation) ProtoMessage() {}
 
 func (x *ExplainedAnnotation) ProtoReflect() protoreflect.Message {
-	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[17]
+	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2135,7 +2672,7 @@ func (x *ExplainedAnnotation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExplainedAnnotation.ProtoReflect.Descriptor instead.
 func (*ExplainedAnnotation) Descriptor() ([]byte, []int) {
-	return file_pointsman_decision_v1_decision_proto_rawDescGZIP(), []int{17}
+	return file_pointsman_decision_v1_decision_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *ExplainedAnnotation) GetKey() string {
@@ -2181,7 +2718,7 @@ type DestinationStep struct {
 
 func (x *DestinationStep) Reset() {
 	*x = DestinationStep{}
-	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[18]
+	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2193,7 +2730,7 @@ func (x *DestinationStep) String() string {
 func (*DestinationStep) ProtoMessage() {}
 
 func (x *DestinationStep) ProtoReflect() protoreflect.Message {
-	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[18]
+	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2206,7 +2743,7 @@ func (x *DestinationStep) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DestinationStep.ProtoReflect.Descriptor instead.
 func (*DestinationStep) Descriptor() ([]byte, []int) {
-	return file_pointsman_decision_v1_decision_proto_rawDescGZIP(), []int{18}
+	return file_pointsman_decision_v1_decision_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *DestinationStep) GetBy() Reason {
@@ -2244,7 +2781,7 @@ type ExplainedMirror struct {
 
 func (x *ExplainedMirror) Reset() {
 	*x = ExplainedMirror{}
-	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[19]
+	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2256,7 +2793,7 @@ func (x *ExplainedMirror) String() string {
 func (*ExplainedMirror) ProtoMessage() {}
 
 func (x *ExplainedMirror) ProtoReflect() protoreflect.Message {
-	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[19]
+	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2269,7 +2806,7 @@ func (x *ExplainedMirror) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExplainedMirror.ProtoReflect.Descriptor instead.
 func (*ExplainedMirror) Descriptor() ([]byte, []int) {
-	return file_pointsman_decision_v1_decision_proto_rawDescGZIP(), []int{19}
+	return file_pointsman_decision_v1_decision_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *ExplainedMirror) GetWalk() *ExplainedWalk {
@@ -2313,7 +2850,7 @@ type Candidate struct {
 
 func (x *Candidate) Reset() {
 	*x = Candidate{}
-	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[20]
+	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2325,7 +2862,7 @@ func (x *Candidate) String() string {
 func (*Candidate) ProtoMessage() {}
 
 func (x *Candidate) ProtoReflect() protoreflect.Message {
-	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[20]
+	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2338,7 +2875,7 @@ func (x *Candidate) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Candidate.ProtoReflect.Descriptor instead.
 func (*Candidate) Descriptor() ([]byte, []int) {
-	return file_pointsman_decision_v1_decision_proto_rawDescGZIP(), []int{20}
+	return file_pointsman_decision_v1_decision_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *Candidate) GetIndex() int32 {
@@ -2415,7 +2952,7 @@ type CandidateList struct {
 
 func (x *CandidateList) Reset() {
 	*x = CandidateList{}
-	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[21]
+	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2427,7 +2964,7 @@ func (x *CandidateList) String() string {
 func (*CandidateList) ProtoMessage() {}
 
 func (x *CandidateList) ProtoReflect() protoreflect.Message {
-	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[21]
+	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2440,7 +2977,7 @@ func (x *CandidateList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CandidateList.ProtoReflect.Descriptor instead.
 func (*CandidateList) Descriptor() ([]byte, []int) {
-	return file_pointsman_decision_v1_decision_proto_rawDescGZIP(), []int{21}
+	return file_pointsman_decision_v1_decision_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *CandidateList) GetCandidates() []*Candidate {
@@ -2458,25 +2995,28 @@ type SelectServerRequest struct {
 	// Types that are valid to be assigned to Target:
 	//
 	//	*SelectServerRequest_Hostgroup
+	//	*SelectServerRequest_GuidelinePool
 	//	*SelectServerRequest_Candidates
 	Target isSelectServerRequest_Target `protobuf_oneof:"target"`
 	// The same seed gives the same server while nothing else changes. Absent: the service draws one.
 	Seed *uint64 `protobuf:"varint,4,opt,name=seed,proto3,oneof" json:"seed,omitempty"`
-	// Servers not to draw, as "host:port" (hostgroup) or as the candidate's index in decimal (candidates).
+	// Servers not to draw, as "host:port" (hostgroup and guideline_pool) or as the candidate's index in decimal (candidates).
 	Exclude []string `protobuf:"bytes,5,rep,name=exclude,proto3" json:"exclude,omitempty"`
 	// The caller's own connections in use by "host:port" (hostgroup only).
 	Connections map[string]uint32 `protobuf:"bytes,6,rep,name=connections,proto3" json:"connections,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"varint,2,opt,name=value"`
 	// Only servers known to lag at most so many ms; unknown passes.
 	MaxLagMs *uint32 `protobuf:"varint,7,opt,name=max_lag_ms,json=maxLagMs,proto3,oneof" json:"max_lag_ms,omitempty"`
 	// Whether to say why servers were turned down.
-	Explain       bool `protobuf:"varint,8,opt,name=explain,proto3" json:"explain,omitempty"`
+	Explain bool `protobuf:"varint,8,opt,name=explain,proto3" json:"explain,omitempty"`
+	// The gateway's facts, for guideline pools whose destinations look at $.router. Absent: they read NULL.
+	Router        *Router `protobuf:"bytes,9,opt,name=router,proto3" json:"router,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *SelectServerRequest) Reset() {
 	*x = SelectServerRequest{}
-	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[22]
+	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2488,7 +3028,7 @@ func (x *SelectServerRequest) String() string {
 func (*SelectServerRequest) ProtoMessage() {}
 
 func (x *SelectServerRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[22]
+	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2501,7 +3041,7 @@ func (x *SelectServerRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SelectServerRequest.ProtoReflect.Descriptor instead.
 func (*SelectServerRequest) Descriptor() ([]byte, []int) {
-	return file_pointsman_decision_v1_decision_proto_rawDescGZIP(), []int{22}
+	return file_pointsman_decision_v1_decision_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *SelectServerRequest) GetTarget() isSelectServerRequest_Target {
@@ -2518,6 +3058,15 @@ func (x *SelectServerRequest) GetHostgroup() int32 {
 		}
 	}
 	return 0
+}
+
+func (x *SelectServerRequest) GetGuidelinePool() string {
+	if x != nil {
+		if x, ok := x.Target.(*SelectServerRequest_GuidelinePool); ok {
+			return x.GuidelinePool
+		}
+	}
+	return ""
 }
 
 func (x *SelectServerRequest) GetCandidates() *CandidateList {
@@ -2564,6 +3113,13 @@ func (x *SelectServerRequest) GetExplain() bool {
 	return false
 }
 
+func (x *SelectServerRequest) GetRouter() *Router {
+	if x != nil {
+		return x.Router
+	}
+	return nil
+}
+
 type isSelectServerRequest_Target interface {
 	isSelectServerRequest_Target()
 }
@@ -2573,12 +3129,20 @@ type SelectServerRequest_Hostgroup struct {
 	Hostgroup int32 `protobuf:"varint,1,opt,name=hostgroup,proto3,oneof"`
 }
 
+type SelectServerRequest_GuidelinePool struct {
+	// A pool of the guideline in force, as GuidelineChoice.pools names it, in its strategy's order. NOT_FOUND: the guideline
+	// in force has no such route.
+	GuidelinePool string `protobuf:"bytes,2,opt,name=guideline_pool,json=guidelinePool,proto3,oneof"`
+}
+
 type SelectServerRequest_Candidates struct {
 	// Servers that the caller describes; needs no configuration.
 	Candidates *CandidateList `protobuf:"bytes,3,opt,name=candidates,proto3,oneof"`
 }
 
 func (*SelectServerRequest_Hostgroup) isSelectServerRequest_Target() {}
+
+func (*SelectServerRequest_GuidelinePool) isSelectServerRequest_Target() {}
 
 func (*SelectServerRequest_Candidates) isSelectServerRequest_Target() {}
 
@@ -2601,7 +3165,7 @@ type Server struct {
 
 func (x *Server) Reset() {
 	*x = Server{}
-	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[23]
+	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2613,7 +3177,7 @@ func (x *Server) String() string {
 func (*Server) ProtoMessage() {}
 
 func (x *Server) ProtoReflect() protoreflect.Message {
-	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[23]
+	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2626,7 +3190,7 @@ func (x *Server) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Server.ProtoReflect.Descriptor instead.
 func (*Server) Descriptor() ([]byte, []int) {
-	return file_pointsman_decision_v1_decision_proto_rawDescGZIP(), []int{23}
+	return file_pointsman_decision_v1_decision_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *Server) GetHostgroupId() int32 {
@@ -2677,7 +3241,7 @@ type Rejection struct {
 
 func (x *Rejection) Reset() {
 	*x = Rejection{}
-	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[24]
+	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2689,7 +3253,7 @@ func (x *Rejection) String() string {
 func (*Rejection) ProtoMessage() {}
 
 func (x *Rejection) ProtoReflect() protoreflect.Message {
-	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[24]
+	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2702,7 +3266,7 @@ func (x *Rejection) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Rejection.ProtoReflect.Descriptor instead.
 func (*Rejection) Descriptor() ([]byte, []int) {
-	return file_pointsman_decision_v1_decision_proto_rawDescGZIP(), []int{24}
+	return file_pointsman_decision_v1_decision_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *Rejection) GetServer() string {
@@ -2738,7 +3302,7 @@ type SelectServerResponse struct {
 
 func (x *SelectServerResponse) Reset() {
 	*x = SelectServerResponse{}
-	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[25]
+	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2750,7 +3314,7 @@ func (x *SelectServerResponse) String() string {
 func (*SelectServerResponse) ProtoMessage() {}
 
 func (x *SelectServerResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[25]
+	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2763,7 +3327,7 @@ func (x *SelectServerResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SelectServerResponse.ProtoReflect.Descriptor instead.
 func (*SelectServerResponse) Descriptor() ([]byte, []int) {
-	return file_pointsman_decision_v1_decision_proto_rawDescGZIP(), []int{25}
+	return file_pointsman_decision_v1_decision_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *SelectServerResponse) GetGeneration() uint64 {
@@ -2810,7 +3374,7 @@ type WatchGenerationRequest struct {
 
 func (x *WatchGenerationRequest) Reset() {
 	*x = WatchGenerationRequest{}
-	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[26]
+	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2822,7 +3386,7 @@ func (x *WatchGenerationRequest) String() string {
 func (*WatchGenerationRequest) ProtoMessage() {}
 
 func (x *WatchGenerationRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[26]
+	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2835,7 +3399,7 @@ func (x *WatchGenerationRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchGenerationRequest.ProtoReflect.Descriptor instead.
 func (*WatchGenerationRequest) Descriptor() ([]byte, []int) {
-	return file_pointsman_decision_v1_decision_proto_rawDescGZIP(), []int{26}
+	return file_pointsman_decision_v1_decision_proto_rawDescGZIP(), []int{31}
 }
 
 // WatchGenerationResponse names the generation in force.
@@ -2851,7 +3415,7 @@ type WatchGenerationResponse struct {
 
 func (x *WatchGenerationResponse) Reset() {
 	*x = WatchGenerationResponse{}
-	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[27]
+	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2863,7 +3427,7 @@ func (x *WatchGenerationResponse) String() string {
 func (*WatchGenerationResponse) ProtoMessage() {}
 
 func (x *WatchGenerationResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[27]
+	mi := &file_pointsman_decision_v1_decision_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2876,7 +3440,7 @@ func (x *WatchGenerationResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchGenerationResponse.ProtoReflect.Descriptor instead.
 func (*WatchGenerationResponse) Descriptor() ([]byte, []int) {
-	return file_pointsman_decision_v1_decision_proto_rawDescGZIP(), []int{27}
+	return file_pointsman_decision_v1_decision_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *WatchGenerationResponse) GetGeneration() uint64 {
@@ -2897,7 +3461,7 @@ var File_pointsman_decision_v1_decision_proto protoreflect.FileDescriptor
 
 const file_pointsman_decision_v1_decision_proto_rawDesc = "" +
 	"\n" +
-	"$pointsman/decision/v1/decision.proto\x12\x15pointsman.decision.v1\x1a\x17google/rpc/status.proto\"\xf8\x04\n" +
+	"$pointsman/decision/v1/decision.proto\x12\x15pointsman.decision.v1\x1a\x17google/rpc/status.proto\"\xaf\x05\n" +
 	"\aSession\x12\x1a\n" +
 	"\busername\x18\x01 \x01(\tR\busername\x12\x1e\n" +
 	"\n" +
@@ -2916,14 +3480,29 @@ const file_pointsman_decision_v1_decision_proto_rawDesc = "" +
 	"\x15transaction_hostgroup\x18\t \x01(\x05H\x01R\x14transactionHostgroup\x88\x01\x01\x12.\n" +
 	"\x10locked_hostgroup\x18\n" +
 	" \x01(\x05H\x02R\x0flockedHostgroup\x88\x01\x01\x12&\n" +
-	"\frandom_value\x18\v \x01(\x01H\x03R\vrandomValue\x88\x01\x01\x1a?\n" +
+	"\frandom_value\x18\v \x01(\x01H\x03R\vrandomValue\x88\x01\x01\x125\n" +
+	"\x06router\x18\f \x01(\v2\x1d.pointsman.decision.v1.RouterR\x06router\x1a?\n" +
 	"\x11ConnectAttrsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01B\x15\n" +
 	"\x13_next_query_flag_inB\x18\n" +
 	"\x16_transaction_hostgroupB\x13\n" +
 	"\x11_locked_hostgroupB\x0f\n" +
-	"\r_random_value\"\xe1\x01\n" +
+	"\r_random_value\"\xeb\x02\n" +
+	"\x06Router\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x1a\n" +
+	"\bhostname\x18\x02 \x01(\tR\bhostname\x12#\n" +
+	"\rlocal_cluster\x18\x03 \x01(\tR\flocalCluster\x12;\n" +
+	"\x04tags\x18\x04 \x03(\v2'.pointsman.decision.v1.Router.TagsEntryR\x04tags\x12\x1d\n" +
+	"\n" +
+	"route_name\x18\x05 \x01(\tR\trouteName\x12!\n" +
+	"\fbind_address\x18\x06 \x01(\tR\vbindAddress\x12\x17\n" +
+	"\aport_rw\x18\a \x01(\rR\x06portRw\x12\x17\n" +
+	"\aport_ro\x18\b \x01(\rR\x06portRo\x12\"\n" +
+	"\rport_rw_split\x18\t \x01(\rR\vportRwSplit\x1a7\n" +
+	"\tTagsEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\xe1\x01\n" +
 	"\tStatement\x12\x14\n" +
 	"\x04text\x18\x01 \x01(\tH\x00R\x04text\x12\x1b\n" +
 	"\braw_text\x18\x02 \x01(\fH\x00R\arawText\x12\x16\n" +
@@ -2946,7 +3525,12 @@ const file_pointsman_decision_v1_decision_proto_rawDesc = "" +
 	"\a_now_ms\"b\n" +
 	"\x06Mirror\x123\n" +
 	"\x15destination_hostgroup\x18\x01 \x01(\x05R\x14destinationHostgroup\x12#\n" +
-	"\rmatched_rules\x18\x02 \x03(\rR\fmatchedRules\"\xdb\x0f\n" +
+	"\rmatched_rules\x18\x02 \x03(\rR\fmatchedRules\"\x95\x01\n" +
+	"\x0fGuidelineChoice\x12\x1c\n" +
+	"\tguideline\x18\x01 \x01(\tR\tguideline\x12\x14\n" +
+	"\x05route\x18\x02 \x01(\tR\x05route\x128\n" +
+	"\x04mode\x18\x03 \x01(\x0e2$.pointsman.decision.v1.GuidelineModeR\x04mode\x12\x14\n" +
+	"\x05pools\x18\x04 \x03(\tR\x05pools\"\xa1\x10\n" +
 	"\x16RouteStatementResponse\x12\x1d\n" +
 	"\n" +
 	"request_id\x18\x01 \x01(\x04R\trequestId\x12(\n" +
@@ -2999,7 +3583,8 @@ const file_pointsman_decision_v1_decision_proto_rawDesc = "" +
 	"\x06mirror\x18% \x01(\v2\x1d.pointsman.decision.v1.MirrorR\x06mirror\x12,\n" +
 	"\x12execute_needs_text\x18& \x01(\bR\x10executeNeedsText\x12\x1f\n" +
 	"\vtoo_complex\x18' \x01(\bR\n" +
-	"tooComplexB\x12\n" +
+	"tooComplex\x12D\n" +
+	"\tguideline\x18( \x01(\v2&.pointsman.decision.v1.GuidelineChoiceR\tguidelineB\x12\n" +
 	"\x10_raw_digest_textB\x18\n" +
 	"\x16_destination_hostgroupB\x11\n" +
 	"\x0f_rewritten_textB\x15\n" +
@@ -3030,7 +3615,7 @@ const file_pointsman_decision_v1_decision_proto_rawDesc = "" +
 	"\x1bBatchRouteStatementsRequest\x12H\n" +
 	"\brequests\x18\x01 \x03(\v2,.pointsman.decision.v1.RouteStatementRequestR\brequests\"k\n" +
 	"\x1cBatchRouteStatementsResponse\x12K\n" +
-	"\tresponses\x18\x01 \x03(\v2-.pointsman.decision.v1.RouteStatementResponseR\tresponses\"\xeb\x04\n" +
+	"\tresponses\x18\x01 \x03(\v2-.pointsman.decision.v1.RouteStatementResponseR\tresponses\"\xb4\x05\n" +
 	"\x18ExplainStatementResponse\x12E\n" +
 	"\x06answer\x18\x01 \x01(\v2-.pointsman.decision.v1.RouteStatementResponseR\x06answer\x12\x18\n" +
 	"\asummary\x18\x02 \x01(\tR\asummary\x12A\n" +
@@ -3043,7 +3628,27 @@ const file_pointsman_decision_v1_decision_proto_rawDesc = "" +
 	"\fdestinations\x18\b \x03(\v2&.pointsman.decision.v1.DestinationStepR\fdestinations\x12>\n" +
 	"\x06mirror\x18\t \x01(\v2&.pointsman.decision.v1.ExplainedMirrorR\x06mirror\x12.\n" +
 	"\x13cache_scope_reasons\x18\n" +
-	" \x03(\tR\x11cacheScopeReasons\"\xe0\x02\n" +
+	" \x03(\tR\x11cacheScopeReasons\x12G\n" +
+	"\tguideline\x18\v \x01(\v2).pointsman.decision.v1.ExplainedGuidelineR\tguideline\"\xe1\x01\n" +
+	"\x12ExplainedGuideline\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x18\n" +
+	"\askipped\x18\x02 \x01(\tR\askipped\x12F\n" +
+	"\x06routes\x18\x03 \x03(\v2..pointsman.decision.v1.ExplainedGuidelineRouteR\x06routes\x12#\n" +
+	"\rlistener_mode\x18\x04 \x01(\tR\flistenerMode\x120\n" +
+	"\x14listener_mode_source\x18\x05 \x01(\tR\x12listenerModeSource\"\xb0\x02\n" +
+	"\x17ExplainedGuidelineRoute\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
+	"\x05match\x18\x02 \x01(\tR\x05match\x12\x16\n" +
+	"\x06looked\x18\x03 \x01(\bR\x06looked\x12\x18\n" +
+	"\aenabled\x18\x04 \x01(\bR\aenabled\x12\x18\n" +
+	"\amatched\x18\x05 \x01(\bR\amatched\x12\x14\n" +
+	"\x05error\x18\x06 \x01(\tR\x05error\x12F\n" +
+	"\tvariables\x18\a \x03(\v2(.pointsman.decision.v1.ExplainedVariableR\tvariables\x12\x1a\n" +
+	"\bdeciding\x18\b \x01(\tR\bdeciding\x12%\n" +
+	"\x0edeciding_value\x18\t \x01(\tR\rdecidingValue\"=\n" +
+	"\x11ExplainedVariable\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value\"\xe0\x02\n" +
 	"\x10ExplainedSession\x12\x1a\n" +
 	"\busername\x18\x01 \x01(\tR\busername\x12\x1e\n" +
 	"\n" +
@@ -3151,9 +3756,10 @@ const file_pointsman_decision_v1_decision_proto_rawDesc = "" +
 	"\rCandidateList\x12@\n" +
 	"\n" +
 	"candidates\x18\x01 \x03(\v2 .pointsman.decision.v1.CandidateR\n" +
-	"candidates\"\xae\x03\n" +
+	"candidates\"\x8e\x04\n" +
 	"\x13SelectServerRequest\x12\x1e\n" +
-	"\thostgroup\x18\x01 \x01(\x05H\x00R\thostgroup\x12F\n" +
+	"\thostgroup\x18\x01 \x01(\x05H\x00R\thostgroup\x12'\n" +
+	"\x0eguideline_pool\x18\x02 \x01(\tH\x00R\rguidelinePool\x12F\n" +
 	"\n" +
 	"candidates\x18\x03 \x01(\v2$.pointsman.decision.v1.CandidateListH\x00R\n" +
 	"candidates\x12\x17\n" +
@@ -3162,7 +3768,8 @@ const file_pointsman_decision_v1_decision_proto_rawDesc = "" +
 	"\vconnections\x18\x06 \x03(\v2;.pointsman.decision.v1.SelectServerRequest.ConnectionsEntryR\vconnections\x12!\n" +
 	"\n" +
 	"max_lag_ms\x18\a \x01(\rH\x02R\bmaxLagMs\x88\x01\x01\x12\x18\n" +
-	"\aexplain\x18\b \x01(\bR\aexplain\x1a>\n" +
+	"\aexplain\x18\b \x01(\bR\aexplain\x125\n" +
+	"\x06router\x18\t \x01(\v2\x1d.pointsman.decision.v1.RouterR\x06router\x1a>\n" +
 	"\x10ConnectionsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\rR\x05value:\x028\x01B\b\n" +
@@ -3198,7 +3805,7 @@ const file_pointsman_decision_v1_decision_proto_rawDesc = "" +
 	"\x13COMMAND_UNSPECIFIED\x10\x00\x12\x11\n" +
 	"\rCOMMAND_QUERY\x10\x01\x12\x13\n" +
 	"\x0fCOMMAND_PREPARE\x10\x02\x12\x13\n" +
-	"\x0fCOMMAND_EXECUTE\x10\x03*\xbd\x01\n" +
+	"\x0fCOMMAND_EXECUTE\x10\x03*\xd3\x01\n" +
 	"\x06Reason\x12\x16\n" +
 	"\x12REASON_UNSPECIFIED\x10\x00\x12\x0f\n" +
 	"\vREASON_RULE\x10\x01\x12\x15\n" +
@@ -3206,14 +3813,20 @@ const file_pointsman_decision_v1_decision_proto_rawDesc = "" +
 	"\x11REASON_ANNOTATION\x10\x03\x12\x1c\n" +
 	"\x18REASON_DEFAULT_HOSTGROUP\x10\x04\x12\x16\n" +
 	"\x12REASON_TRANSACTION\x10\x05\x12\x11\n" +
-	"\rREASON_LOCKED\x10\x06\x12\x13\n" +
+	"\rREASON_LOCKED\x10\x06\x12\x14\n" +
+	"\x10REASON_GUIDELINE\x10\a\x12\x13\n" +
 	"\x0fREASON_ANSWERED\x10\b*m\n" +
 	"\n" +
 	"CacheScope\x12\x1b\n" +
 	"\x17CACHE_SCOPE_UNSPECIFIED\x10\x00\x12\x14\n" +
 	"\x10CACHE_SCOPE_NONE\x10\x01\x12\x16\n" +
 	"\x12CACHE_SCOPE_DIGEST\x10\x02\x12\x14\n" +
-	"\x10CACHE_SCOPE_TEXT\x10\x03*{\n" +
+	"\x10CACHE_SCOPE_TEXT\x10\x03*z\n" +
+	"\rGuidelineMode\x12\x1e\n" +
+	"\x1aGUIDELINE_MODE_UNSPECIFIED\x10\x00\x12\x16\n" +
+	"\x12GUIDELINE_MODE_ALL\x10\x01\x12\x18\n" +
+	"\x14GUIDELINE_MODE_WRITE\x10\x02\x12\x17\n" +
+	"\x13GUIDELINE_MODE_READ\x10\x03*{\n" +
 	"\fSchemaSource\x12\x1d\n" +
 	"\x19SCHEMA_SOURCE_UNSPECIFIED\x10\x00\x12\x19\n" +
 	"\x15SCHEMA_SOURCE_SESSION\x10\x01\x12\x16\n" +
@@ -3239,96 +3852,111 @@ func file_pointsman_decision_v1_decision_proto_rawDescGZIP() []byte {
 	return file_pointsman_decision_v1_decision_proto_rawDescData
 }
 
-var file_pointsman_decision_v1_decision_proto_enumTypes = make([]protoimpl.EnumInfo, 4)
-var file_pointsman_decision_v1_decision_proto_msgTypes = make([]protoimpl.MessageInfo, 30)
+var file_pointsman_decision_v1_decision_proto_enumTypes = make([]protoimpl.EnumInfo, 5)
+var file_pointsman_decision_v1_decision_proto_msgTypes = make([]protoimpl.MessageInfo, 36)
 var file_pointsman_decision_v1_decision_proto_goTypes = []any{
 	(Command)(0),                         // 0: pointsman.decision.v1.Command
 	(Reason)(0),                          // 1: pointsman.decision.v1.Reason
 	(CacheScope)(0),                      // 2: pointsman.decision.v1.CacheScope
-	(SchemaSource)(0),                    // 3: pointsman.decision.v1.SchemaSource
-	(*Session)(nil),                      // 4: pointsman.decision.v1.Session
-	(*Statement)(nil),                    // 5: pointsman.decision.v1.Statement
-	(*RouteStatementRequest)(nil),        // 6: pointsman.decision.v1.RouteStatementRequest
-	(*Mirror)(nil),                       // 7: pointsman.decision.v1.Mirror
-	(*RouteStatementResponse)(nil),       // 8: pointsman.decision.v1.RouteStatementResponse
-	(*BatchRouteStatementsRequest)(nil),  // 9: pointsman.decision.v1.BatchRouteStatementsRequest
-	(*BatchRouteStatementsResponse)(nil), // 10: pointsman.decision.v1.BatchRouteStatementsResponse
-	(*ExplainStatementResponse)(nil),     // 11: pointsman.decision.v1.ExplainStatementResponse
-	(*ExplainedSession)(nil),             // 12: pointsman.decision.v1.ExplainedSession
-	(*ExplainedWalk)(nil),                // 13: pointsman.decision.v1.ExplainedWalk
-	(*RuleStep)(nil),                     // 14: pointsman.decision.v1.RuleStep
-	(*RuleCondition)(nil),                // 15: pointsman.decision.v1.RuleCondition
-	(*ExplainedSetting)(nil),             // 16: pointsman.decision.v1.ExplainedSetting
-	(*ExplainedRewrite)(nil),             // 17: pointsman.decision.v1.ExplainedRewrite
-	(*ExplainedFastRoute)(nil),           // 18: pointsman.decision.v1.ExplainedFastRoute
-	(*FastRouteKey)(nil),                 // 19: pointsman.decision.v1.FastRouteKey
-	(*ExplainedComment)(nil),             // 20: pointsman.decision.v1.ExplainedComment
-	(*ExplainedAnnotation)(nil),          // 21: pointsman.decision.v1.ExplainedAnnotation
-	(*DestinationStep)(nil),              // 22: pointsman.decision.v1.DestinationStep
-	(*ExplainedMirror)(nil),              // 23: pointsman.decision.v1.ExplainedMirror
-	(*Candidate)(nil),                    // 24: pointsman.decision.v1.Candidate
-	(*CandidateList)(nil),                // 25: pointsman.decision.v1.CandidateList
-	(*SelectServerRequest)(nil),          // 26: pointsman.decision.v1.SelectServerRequest
-	(*Server)(nil),                       // 27: pointsman.decision.v1.Server
-	(*Rejection)(nil),                    // 28: pointsman.decision.v1.Rejection
-	(*SelectServerResponse)(nil),         // 29: pointsman.decision.v1.SelectServerResponse
-	(*WatchGenerationRequest)(nil),       // 30: pointsman.decision.v1.WatchGenerationRequest
-	(*WatchGenerationResponse)(nil),      // 31: pointsman.decision.v1.WatchGenerationResponse
-	nil,                                  // 32: pointsman.decision.v1.Session.ConnectAttrsEntry
-	nil,                                  // 33: pointsman.decision.v1.SelectServerRequest.ConnectionsEntry
-	(*status.Status)(nil),                // 34: google.rpc.Status
+	(GuidelineMode)(0),                   // 3: pointsman.decision.v1.GuidelineMode
+	(SchemaSource)(0),                    // 4: pointsman.decision.v1.SchemaSource
+	(*Session)(nil),                      // 5: pointsman.decision.v1.Session
+	(*Router)(nil),                       // 6: pointsman.decision.v1.Router
+	(*Statement)(nil),                    // 7: pointsman.decision.v1.Statement
+	(*RouteStatementRequest)(nil),        // 8: pointsman.decision.v1.RouteStatementRequest
+	(*Mirror)(nil),                       // 9: pointsman.decision.v1.Mirror
+	(*GuidelineChoice)(nil),              // 10: pointsman.decision.v1.GuidelineChoice
+	(*RouteStatementResponse)(nil),       // 11: pointsman.decision.v1.RouteStatementResponse
+	(*BatchRouteStatementsRequest)(nil),  // 12: pointsman.decision.v1.BatchRouteStatementsRequest
+	(*BatchRouteStatementsResponse)(nil), // 13: pointsman.decision.v1.BatchRouteStatementsResponse
+	(*ExplainStatementResponse)(nil),     // 14: pointsman.decision.v1.ExplainStatementResponse
+	(*ExplainedGuideline)(nil),           // 15: pointsman.decision.v1.ExplainedGuideline
+	(*ExplainedGuidelineRoute)(nil),      // 16: pointsman.decision.v1.ExplainedGuidelineRoute
+	(*ExplainedVariable)(nil),            // 17: pointsman.decision.v1.ExplainedVariable
+	(*ExplainedSession)(nil),             // 18: pointsman.decision.v1.ExplainedSession
+	(*ExplainedWalk)(nil),                // 19: pointsman.decision.v1.ExplainedWalk
+	(*RuleStep)(nil),                     // 20: pointsman.decision.v1.RuleStep
+	(*RuleCondition)(nil),                // 21: pointsman.decision.v1.RuleCondition
+	(*ExplainedSetting)(nil),             // 22: pointsman.decision.v1.ExplainedSetting
+	(*ExplainedRewrite)(nil),             // 23: pointsman.decision.v1.ExplainedRewrite
+	(*ExplainedFastRoute)(nil),           // 24: pointsman.decision.v1.ExplainedFastRoute
+	(*FastRouteKey)(nil),                 // 25: pointsman.decision.v1.FastRouteKey
+	(*ExplainedComment)(nil),             // 26: pointsman.decision.v1.ExplainedComment
+	(*ExplainedAnnotation)(nil),          // 27: pointsman.decision.v1.ExplainedAnnotation
+	(*DestinationStep)(nil),              // 28: pointsman.decision.v1.DestinationStep
+	(*ExplainedMirror)(nil),              // 29: pointsman.decision.v1.ExplainedMirror
+	(*Candidate)(nil),                    // 30: pointsman.decision.v1.Candidate
+	(*CandidateList)(nil),                // 31: pointsman.decision.v1.CandidateList
+	(*SelectServerRequest)(nil),          // 32: pointsman.decision.v1.SelectServerRequest
+	(*Server)(nil),                       // 33: pointsman.decision.v1.Server
+	(*Rejection)(nil),                    // 34: pointsman.decision.v1.Rejection
+	(*SelectServerResponse)(nil),         // 35: pointsman.decision.v1.SelectServerResponse
+	(*WatchGenerationRequest)(nil),       // 36: pointsman.decision.v1.WatchGenerationRequest
+	(*WatchGenerationResponse)(nil),      // 37: pointsman.decision.v1.WatchGenerationResponse
+	nil,                                  // 38: pointsman.decision.v1.Session.ConnectAttrsEntry
+	nil,                                  // 39: pointsman.decision.v1.Router.TagsEntry
+	nil,                                  // 40: pointsman.decision.v1.SelectServerRequest.ConnectionsEntry
+	(*status.Status)(nil),                // 41: google.rpc.Status
 }
 var file_pointsman_decision_v1_decision_proto_depIdxs = []int32{
-	32, // 0: pointsman.decision.v1.Session.connect_attrs:type_name -> pointsman.decision.v1.Session.ConnectAttrsEntry
-	0,  // 1: pointsman.decision.v1.Statement.command:type_name -> pointsman.decision.v1.Command
-	4,  // 2: pointsman.decision.v1.RouteStatementRequest.session:type_name -> pointsman.decision.v1.Session
-	5,  // 3: pointsman.decision.v1.RouteStatementRequest.statement:type_name -> pointsman.decision.v1.Statement
-	34, // 4: pointsman.decision.v1.RouteStatementResponse.error:type_name -> google.rpc.Status
-	2,  // 5: pointsman.decision.v1.RouteStatementResponse.cache_scope:type_name -> pointsman.decision.v1.CacheScope
-	1,  // 6: pointsman.decision.v1.RouteStatementResponse.reason:type_name -> pointsman.decision.v1.Reason
-	7,  // 7: pointsman.decision.v1.RouteStatementResponse.mirror:type_name -> pointsman.decision.v1.Mirror
-	6,  // 8: pointsman.decision.v1.BatchRouteStatementsRequest.requests:type_name -> pointsman.decision.v1.RouteStatementRequest
-	8,  // 9: pointsman.decision.v1.BatchRouteStatementsResponse.responses:type_name -> pointsman.decision.v1.RouteStatementResponse
-	8,  // 10: pointsman.decision.v1.ExplainStatementResponse.answer:type_name -> pointsman.decision.v1.RouteStatementResponse
-	12, // 11: pointsman.decision.v1.ExplainStatementResponse.session:type_name -> pointsman.decision.v1.ExplainedSession
-	13, // 12: pointsman.decision.v1.ExplainStatementResponse.walk:type_name -> pointsman.decision.v1.ExplainedWalk
-	18, // 13: pointsman.decision.v1.ExplainStatementResponse.fast_route:type_name -> pointsman.decision.v1.ExplainedFastRoute
-	20, // 14: pointsman.decision.v1.ExplainStatementResponse.comment:type_name -> pointsman.decision.v1.ExplainedComment
-	22, // 15: pointsman.decision.v1.ExplainStatementResponse.destinations:type_name -> pointsman.decision.v1.DestinationStep
-	23, // 16: pointsman.decision.v1.ExplainStatementResponse.mirror:type_name -> pointsman.decision.v1.ExplainedMirror
-	3,  // 17: pointsman.decision.v1.ExplainedSession.schema_source:type_name -> pointsman.decision.v1.SchemaSource
-	14, // 18: pointsman.decision.v1.ExplainedWalk.steps:type_name -> pointsman.decision.v1.RuleStep
-	15, // 19: pointsman.decision.v1.RuleStep.conditions:type_name -> pointsman.decision.v1.RuleCondition
-	16, // 20: pointsman.decision.v1.RuleStep.set:type_name -> pointsman.decision.v1.ExplainedSetting
-	17, // 21: pointsman.decision.v1.RuleStep.rewrite:type_name -> pointsman.decision.v1.ExplainedRewrite
-	19, // 22: pointsman.decision.v1.ExplainedFastRoute.keys:type_name -> pointsman.decision.v1.FastRouteKey
-	21, // 23: pointsman.decision.v1.ExplainedComment.annotations:type_name -> pointsman.decision.v1.ExplainedAnnotation
-	16, // 24: pointsman.decision.v1.ExplainedAnnotation.set:type_name -> pointsman.decision.v1.ExplainedSetting
-	1,  // 25: pointsman.decision.v1.DestinationStep.by:type_name -> pointsman.decision.v1.Reason
-	13, // 26: pointsman.decision.v1.ExplainedMirror.walk:type_name -> pointsman.decision.v1.ExplainedWalk
-	22, // 27: pointsman.decision.v1.ExplainedMirror.destinations:type_name -> pointsman.decision.v1.DestinationStep
-	24, // 28: pointsman.decision.v1.CandidateList.candidates:type_name -> pointsman.decision.v1.Candidate
-	25, // 29: pointsman.decision.v1.SelectServerRequest.candidates:type_name -> pointsman.decision.v1.CandidateList
-	33, // 30: pointsman.decision.v1.SelectServerRequest.connections:type_name -> pointsman.decision.v1.SelectServerRequest.ConnectionsEntry
-	27, // 31: pointsman.decision.v1.SelectServerResponse.server:type_name -> pointsman.decision.v1.Server
-	28, // 32: pointsman.decision.v1.SelectServerResponse.rejections:type_name -> pointsman.decision.v1.Rejection
-	6,  // 33: pointsman.decision.v1.DecisionService.RouteStatement:input_type -> pointsman.decision.v1.RouteStatementRequest
-	6,  // 34: pointsman.decision.v1.DecisionService.RouteStatements:input_type -> pointsman.decision.v1.RouteStatementRequest
-	9,  // 35: pointsman.decision.v1.DecisionService.BatchRouteStatements:input_type -> pointsman.decision.v1.BatchRouteStatementsRequest
-	26, // 36: pointsman.decision.v1.DecisionService.SelectServer:input_type -> pointsman.decision.v1.SelectServerRequest
-	6,  // 37: pointsman.decision.v1.DecisionService.ExplainStatement:input_type -> pointsman.decision.v1.RouteStatementRequest
-	30, // 38: pointsman.decision.v1.DecisionService.WatchGeneration:input_type -> pointsman.decision.v1.WatchGenerationRequest
-	8,  // 39: pointsman.decision.v1.DecisionService.RouteStatement:output_type -> pointsman.decision.v1.RouteStatementResponse
-	8,  // 40: pointsman.decision.v1.DecisionService.RouteStatements:output_type -> pointsman.decision.v1.RouteStatementResponse
-	10, // 41: pointsman.decision.v1.DecisionService.BatchRouteStatements:output_type -> pointsman.decision.v1.BatchRouteStatementsResponse
-	29, // 42: pointsman.decision.v1.DecisionService.SelectServer:output_type -> pointsman.decision.v1.SelectServerResponse
-	11, // 43: pointsman.decision.v1.DecisionService.ExplainStatement:output_type -> pointsman.decision.v1.ExplainStatementResponse
-	31, // 44: pointsman.decision.v1.DecisionService.WatchGeneration:output_type -> pointsman.decision.v1.WatchGenerationResponse
-	39, // [39:45] is the sub-list for method output_type
-	33, // [33:39] is the sub-list for method input_type
-	33, // [33:33] is the sub-list for extension type_name
-	33, // [33:33] is the sub-list for extension extendee
-	0,  // [0:33] is the sub-list for field type_name
+	38, // 0: pointsman.decision.v1.Session.connect_attrs:type_name -> pointsman.decision.v1.Session.ConnectAttrsEntry
+	6,  // 1: pointsman.decision.v1.Session.router:type_name -> pointsman.decision.v1.Router
+	39, // 2: pointsman.decision.v1.Router.tags:type_name -> pointsman.decision.v1.Router.TagsEntry
+	0,  // 3: pointsman.decision.v1.Statement.command:type_name -> pointsman.decision.v1.Command
+	5,  // 4: pointsman.decision.v1.RouteStatementRequest.session:type_name -> pointsman.decision.v1.Session
+	7,  // 5: pointsman.decision.v1.RouteStatementRequest.statement:type_name -> pointsman.decision.v1.Statement
+	3,  // 6: pointsman.decision.v1.GuidelineChoice.mode:type_name -> pointsman.decision.v1.GuidelineMode
+	41, // 7: pointsman.decision.v1.RouteStatementResponse.error:type_name -> google.rpc.Status
+	2,  // 8: pointsman.decision.v1.RouteStatementResponse.cache_scope:type_name -> pointsman.decision.v1.CacheScope
+	1,  // 9: pointsman.decision.v1.RouteStatementResponse.reason:type_name -> pointsman.decision.v1.Reason
+	9,  // 10: pointsman.decision.v1.RouteStatementResponse.mirror:type_name -> pointsman.decision.v1.Mirror
+	10, // 11: pointsman.decision.v1.RouteStatementResponse.guideline:type_name -> pointsman.decision.v1.GuidelineChoice
+	8,  // 12: pointsman.decision.v1.BatchRouteStatementsRequest.requests:type_name -> pointsman.decision.v1.RouteStatementRequest
+	11, // 13: pointsman.decision.v1.BatchRouteStatementsResponse.responses:type_name -> pointsman.decision.v1.RouteStatementResponse
+	11, // 14: pointsman.decision.v1.ExplainStatementResponse.answer:type_name -> pointsman.decision.v1.RouteStatementResponse
+	18, // 15: pointsman.decision.v1.ExplainStatementResponse.session:type_name -> pointsman.decision.v1.ExplainedSession
+	19, // 16: pointsman.decision.v1.ExplainStatementResponse.walk:type_name -> pointsman.decision.v1.ExplainedWalk
+	24, // 17: pointsman.decision.v1.ExplainStatementResponse.fast_route:type_name -> pointsman.decision.v1.ExplainedFastRoute
+	26, // 18: pointsman.decision.v1.ExplainStatementResponse.comment:type_name -> pointsman.decision.v1.ExplainedComment
+	28, // 19: pointsman.decision.v1.ExplainStatementResponse.destinations:type_name -> pointsman.decision.v1.DestinationStep
+	29, // 20: pointsman.decision.v1.ExplainStatementResponse.mirror:type_name -> pointsman.decision.v1.ExplainedMirror
+	15, // 21: pointsman.decision.v1.ExplainStatementResponse.guideline:type_name -> pointsman.decision.v1.ExplainedGuideline
+	16, // 22: pointsman.decision.v1.ExplainedGuideline.routes:type_name -> pointsman.decision.v1.ExplainedGuidelineRoute
+	17, // 23: pointsman.decision.v1.ExplainedGuidelineRoute.variables:type_name -> pointsman.decision.v1.ExplainedVariable
+	4,  // 24: pointsman.decision.v1.ExplainedSession.schema_source:type_name -> pointsman.decision.v1.SchemaSource
+	20, // 25: pointsman.decision.v1.ExplainedWalk.steps:type_name -> pointsman.decision.v1.RuleStep
+	21, // 26: pointsman.decision.v1.RuleStep.conditions:type_name -> pointsman.decision.v1.RuleCondition
+	22, // 27: pointsman.decision.v1.RuleStep.set:type_name -> pointsman.decision.v1.ExplainedSetting
+	23, // 28: pointsman.decision.v1.RuleStep.rewrite:type_name -> pointsman.decision.v1.ExplainedRewrite
+	25, // 29: pointsman.decision.v1.ExplainedFastRoute.keys:type_name -> pointsman.decision.v1.FastRouteKey
+	27, // 30: pointsman.decision.v1.ExplainedComment.annotations:type_name -> pointsman.decision.v1.ExplainedAnnotation
+	22, // 31: pointsman.decision.v1.ExplainedAnnotation.set:type_name -> pointsman.decision.v1.ExplainedSetting
+	1,  // 32: pointsman.decision.v1.DestinationStep.by:type_name -> pointsman.decision.v1.Reason
+	19, // 33: pointsman.decision.v1.ExplainedMirror.walk:type_name -> pointsman.decision.v1.ExplainedWalk
+	28, // 34: pointsman.decision.v1.ExplainedMirror.destinations:type_name -> pointsman.decision.v1.DestinationStep
+	30, // 35: pointsman.decision.v1.CandidateList.candidates:type_name -> pointsman.decision.v1.Candidate
+	31, // 36: pointsman.decision.v1.SelectServerRequest.candidates:type_name -> pointsman.decision.v1.CandidateList
+	40, // 37: pointsman.decision.v1.SelectServerRequest.connections:type_name -> pointsman.decision.v1.SelectServerRequest.ConnectionsEntry
+	6,  // 38: pointsman.decision.v1.SelectServerRequest.router:type_name -> pointsman.decision.v1.Router
+	33, // 39: pointsman.decision.v1.SelectServerResponse.server:type_name -> pointsman.decision.v1.Server
+	34, // 40: pointsman.decision.v1.SelectServerResponse.rejections:type_name -> pointsman.decision.v1.Rejection
+	8,  // 41: pointsman.decision.v1.DecisionService.RouteStatement:input_type -> pointsman.decision.v1.RouteStatementRequest
+	8,  // 42: pointsman.decision.v1.DecisionService.RouteStatements:input_type -> pointsman.decision.v1.RouteStatementRequest
+	12, // 43: pointsman.decision.v1.DecisionService.BatchRouteStatements:input_type -> pointsman.decision.v1.BatchRouteStatementsRequest
+	32, // 44: pointsman.decision.v1.DecisionService.SelectServer:input_type -> pointsman.decision.v1.SelectServerRequest
+	8,  // 45: pointsman.decision.v1.DecisionService.ExplainStatement:input_type -> pointsman.decision.v1.RouteStatementRequest
+	36, // 46: pointsman.decision.v1.DecisionService.WatchGeneration:input_type -> pointsman.decision.v1.WatchGenerationRequest
+	11, // 47: pointsman.decision.v1.DecisionService.RouteStatement:output_type -> pointsman.decision.v1.RouteStatementResponse
+	11, // 48: pointsman.decision.v1.DecisionService.RouteStatements:output_type -> pointsman.decision.v1.RouteStatementResponse
+	13, // 49: pointsman.decision.v1.DecisionService.BatchRouteStatements:output_type -> pointsman.decision.v1.BatchRouteStatementsResponse
+	35, // 50: pointsman.decision.v1.DecisionService.SelectServer:output_type -> pointsman.decision.v1.SelectServerResponse
+	14, // 51: pointsman.decision.v1.DecisionService.ExplainStatement:output_type -> pointsman.decision.v1.ExplainStatementResponse
+	37, // 52: pointsman.decision.v1.DecisionService.WatchGeneration:output_type -> pointsman.decision.v1.WatchGenerationResponse
+	47, // [47:53] is the sub-list for method output_type
+	41, // [41:47] is the sub-list for method input_type
+	41, // [41:41] is the sub-list for extension type_name
+	41, // [41:41] is the sub-list for extension extendee
+	0,  // [0:41] is the sub-list for field type_name
 }
 
 func init() { file_pointsman_decision_v1_decision_proto_init() }
@@ -3337,19 +3965,20 @@ func file_pointsman_decision_v1_decision_proto_init() {
 		return
 	}
 	file_pointsman_decision_v1_decision_proto_msgTypes[0].OneofWrappers = []any{}
-	file_pointsman_decision_v1_decision_proto_msgTypes[1].OneofWrappers = []any{
+	file_pointsman_decision_v1_decision_proto_msgTypes[2].OneofWrappers = []any{
 		(*Statement_Text)(nil),
 		(*Statement_RawText)(nil),
 	}
-	file_pointsman_decision_v1_decision_proto_msgTypes[2].OneofWrappers = []any{}
-	file_pointsman_decision_v1_decision_proto_msgTypes[4].OneofWrappers = []any{}
-	file_pointsman_decision_v1_decision_proto_msgTypes[10].OneofWrappers = []any{}
+	file_pointsman_decision_v1_decision_proto_msgTypes[3].OneofWrappers = []any{}
+	file_pointsman_decision_v1_decision_proto_msgTypes[6].OneofWrappers = []any{}
 	file_pointsman_decision_v1_decision_proto_msgTypes[15].OneofWrappers = []any{}
-	file_pointsman_decision_v1_decision_proto_msgTypes[16].OneofWrappers = []any{}
-	file_pointsman_decision_v1_decision_proto_msgTypes[18].OneofWrappers = []any{}
 	file_pointsman_decision_v1_decision_proto_msgTypes[20].OneofWrappers = []any{}
-	file_pointsman_decision_v1_decision_proto_msgTypes[22].OneofWrappers = []any{
+	file_pointsman_decision_v1_decision_proto_msgTypes[21].OneofWrappers = []any{}
+	file_pointsman_decision_v1_decision_proto_msgTypes[23].OneofWrappers = []any{}
+	file_pointsman_decision_v1_decision_proto_msgTypes[25].OneofWrappers = []any{}
+	file_pointsman_decision_v1_decision_proto_msgTypes[27].OneofWrappers = []any{
 		(*SelectServerRequest_Hostgroup)(nil),
+		(*SelectServerRequest_GuidelinePool)(nil),
 		(*SelectServerRequest_Candidates)(nil),
 	}
 	type x struct{}
@@ -3357,8 +3986,8 @@ func file_pointsman_decision_v1_decision_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_pointsman_decision_v1_decision_proto_rawDesc), len(file_pointsman_decision_v1_decision_proto_rawDesc)),
-			NumEnums:      4,
-			NumMessages:   30,
+			NumEnums:      5,
+			NumMessages:   36,
 			NumExtensions: 0,
 			NumServices:   1,
 		},
