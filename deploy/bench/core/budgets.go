@@ -21,6 +21,8 @@ var budgets = []bench.Budget{
 	{Name: "select_3", Unit: "ns/draw", Op: bench.AtMost, Limit: 2.5, Baseline: "M: one lookup in a Go map[uint64]", NoAllocs: true},
 	{Name: "select_20", Unit: "ns/draw", Op: bench.AtMost, Limit: 6, Baseline: "M: one lookup in a Go map[uint64]", NoAllocs: true},
 	{Name: "select_200", Unit: "ns/draw", Op: bench.AtMost, Limit: 3, Baseline: "M: one lookup in a Go map[uint64]", NoAllocs: true},
+	{Name: "guideline_10_routes", Unit: "ns/session", Op: bench.AtMost, Limit: 9, Baseline: "M: one lookup in a Go map[uint64]", NoAllocs: true},
+	{Name: "guideline_vs_walk", Unit: "ns/session", Op: bench.AtMost, Limit: 0.2, Baseline: "the same rules walked as trees: Expression.Eval", NoAllocs: true},
 	{Name: "digest", Unit: "ns/text", Op: bench.AtMost, Limit: 5, Baseline: "B: byte sum of the same text", NoAllocs: true},
 	{Name: "route_uncached", Unit: "ns/route", Op: bench.AtMost, Limit: 3, Baseline: "P: digest of the same statements", NoAllocs: true},
 	{Name: "route_cached_digest", Unit: "ns/route", Op: bench.AtMost, Limit: 1.4, Baseline: "P: digest of the same statements", NoAllocs: true},

@@ -29,6 +29,7 @@ var groups = []group{
 	{"exact", (*suite).exact},
 	{"fastroute", (*suite).fastroute},
 	{"select", (*suite).selection},
+	{"guideline", (*suite).guideline},
 	{"digest", (*suite).digest},
 	{"route", (*suite).routeUncached},
 	{"cached", (*suite).routeCached},

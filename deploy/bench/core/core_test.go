@@ -20,7 +20,7 @@ func TestBudgets(t *testing.T) {
 	want := strings.Fields(`pattern_warm_1000 pattern_flat pattern_vs_linear_100 pattern_vs_linear_1000
 		pattern_fresh_first pattern_fresh_later pattern_hostile pattern_hostile_vs_linear pattern_build_10000 pattern_memory_10000
 		exact_10000 fastroute_1e5_interned fastroute_1e5_strings fastroute_bytes_1e6 select_3 select_20 select_200
-		digest route_uncached route_cached_digest route_cached_hash rpc_stream_vs_unary rpc_pipelined_vs_unary`)
+		guideline_10_routes guideline_vs_walk digest route_uncached route_cached_digest route_cached_hash rpc_stream_vs_unary rpc_pipelined_vs_unary`)
 	var got []string
 	for _, b := range budgets {
 		got = append(got, b.Name)
@@ -37,7 +37,7 @@ func TestBudgets(t *testing.T) {
 func TestGroups(t *testing.T) {
 	var out bytes.Buffer
 	s := &suite{meter: bench.Meter{Rounds: 1, Slice: time.Microsecond, Slices: 1}, report: bench.NewReport(&out, budgets)}
-	for _, name := range []string{"exact", "select", "digest", "fastroute"} {
+	for _, name := range []string{"exact", "select", "guideline", "digest", "fastroute"} {
 		i := slices.IndexFunc(groups, func(g group) bool { return g.name == name })
 		if err := groups[i].measure(s); err != nil {
 			t.Errorf("%s: %v", name, err)
@@ -50,7 +50,8 @@ func TestGroups(t *testing.T) {
 			t.Errorf("row %+v", row)
 		}
 	}
-	want := strings.Fields(`exact_10000 fastroute_1e5_interned fastroute_1e5_strings fastroute_bytes_1e6 select_3 select_20 select_200 digest`)
+	want := strings.Fields(`exact_10000 fastroute_1e5_interned fastroute_1e5_strings fastroute_bytes_1e6 select_3 select_20 select_200
+		guideline_10_routes guideline_vs_walk digest`)
 	if !slices.Equal(got, want) {
 		t.Errorf("rows %v, want %v", got, want)
 	}

@@ -21,6 +21,8 @@ import (
 	"github.com/pointsman/pointsman/server/api"
 	"github.com/pointsman/pointsman/server/loaded"
 	"github.com/pointsman/pointsman/server/metrics"
+	"github.com/pointsman/pointsman/server/observed"
+	"github.com/pointsman/pointsman/server/state"
 )
 
 // inFlight is how many questions are unanswered at a time in the pipelined row.
@@ -148,7 +150,8 @@ func (d *routed) request(i int) *decisionv1.RouteStatementRequest {
 func newService(g *decision.Generation, log *slog.Logger, stopping <-chan struct{}) *api.Decision {
 	holder := &live.Holder[loaded.Generation]{}
 	holder.Swap(g.Number(), &loaded.Generation{Core: g, Number: g.Number()})
-	return api.NewDecision(holder, metrics.New("bench"), log, stopping)
+	m := metrics.New("bench")
+	return api.NewDecision(holder, &observed.Holder{}, state.NewHolder(m, log), m, log, stopping)
 }
 
 // connect starts a server that has the generation in force, and a client whose stream is open.
