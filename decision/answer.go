@@ -14,6 +14,7 @@ const (
 	ReasonTransaction
 	ReasonLocked
 	ReasonAnswered
+	ReasonGuideline
 )
 
 // CacheScope says how far an answer may be reused by sessions with the same cookie.
@@ -76,7 +77,7 @@ type Answer struct {
 	Generation            uint64
 	Reason                Reason
 	CacheScope            CacheScope
-	DestinationHostgroup  int32 // None when answered by OKMsg or ErrorMsg
+	DestinationHostgroup  int32 // None when answered by OKMsg or ErrorMsg, be it a rule's or the guideline's refusal
 	FinalFlagIn           int32
 	FastRoute             bool // a fast route set the destination; an annotation may have overridden it
 	MatchedRules          []uint32
@@ -93,7 +94,11 @@ type Answer struct {
 	// TooComplex tells that a rule on the statement's way, or its mirrored copy's, may not have done all it should: an
 	// expression was left out, or ran out of its bound, so that the rule does not match or rewrite.
 	TooComplex bool
-	Cookie     []byte
+	// HasGuideline tells that the destination is one of the hostgroups that the routing guideline stands in for, and Guideline
+	// what it says. For a session that a transaction or lock holds there, only if a route matches.
+	HasGuideline bool
+	Guideline    Choice
+	Cookie       []byte
 	Effects
 
 	scratch scratch

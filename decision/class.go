@@ -25,11 +25,12 @@ type classKey struct {
 	proxyAddr  string
 	proxyPort  uint32
 	flagIn     int32
+	chosen     chosen // by the guideline; it stands for all that its routes look at
 }
 
-// key gives what the generation can see of a session.
+// key gives what the generation can see of a session, but for what its guideline makes of it.
 func (g *Generation) key(s *Session) classKey {
-	k := classKey{username: s.Username, flagIn: max(s.NextQueryFlagIn, 0)}
+	k := classKey{username: s.Username, flagIn: max(s.NextQueryFlagIn, 0), chosen: chosen{route: None}}
 	if g.looksAtSchemaname() {
 		k.schemaname = s.Schemaname
 	}
@@ -45,9 +46,13 @@ func (g *Generation) key(s *Session) classKey {
 	return k
 }
 
-// classOf gives a session's class. The error is a *QuestionError about the username.
-func (g *Generation) classOf(s *Session) (*class, error) {
+// classOf gives the class of a question's session. The error is a *QuestionError about the username.
+func (g *Generation) classOf(q *Question, guided *guidedSession) (*class, error) {
+	s := &q.Session
 	key := g.key(s)
+	if g.guide != nil {
+		key.chosen = g.ask(q, guided)
+	}
 	hash := key.hash()
 	if c := g.classes.find(&key, hash); c != nil {
 		return c, nil
@@ -67,16 +72,10 @@ func (g *Generation) classOf(s *Session) (*class, error) {
 func (g *Generation) resolve(key classKey, user *User) *class {
 	a := rules.Attributes{
 		Username:   user.Username,
-		Schemaname: key.schemaname,
+		Schemaname: g.schemaOf(key.schemaname, user),
 		ClientAddr: key.clientAddr,
 		ProxyAddr:  key.proxyAddr,
 		ProxyPort:  int32(key.proxyPort),
-	}
-	if a.Schemaname == "" {
-		a.Schemaname = user.DefaultSchema
-	}
-	if a.Schemaname == "" {
-		a.Schemaname = *g.settings.DefaultSchema
 	}
 	c := &class{key: key, user: user, session: g.rules.Resolve(&a), fastSchema: g.fastRoutes.SchemaID(a.Schemaname)}
 	if c.fastSchema != 0 {
@@ -85,8 +84,19 @@ func (g *Generation) resolve(key classKey, user *User) *class {
 	if g.rules.HasMirrorFlagOut() {
 		c.mirror = g.rules.Resolve(&rules.Attributes{Username: a.Username, Schemaname: a.Schemaname})
 	}
-	c.cookie = appendCookie(nil, g.number, g.appendClass(nil, c))
+	c.cookie = appendCookie(nil, g.number, key.chosen.route, g.appendClass(nil, c))
 	return c
+}
+
+// schemaOf gives the schema that a session has: the one it names, else the user's, else that of the settings.
+func (g *Generation) schemaOf(named string, user *User) string {
+	switch {
+	case named != "":
+		return named
+	case user.DefaultSchema != "":
+		return user.DefaultSchema
+	}
+	return *g.settings.DefaultSchema
 }
 
 // appendClass appends all that Route can tell of a session, so that sessions share a cookie which no rule, fast route or
@@ -94,6 +104,9 @@ func (g *Generation) resolve(key classKey, user *User) *class {
 func (g *Generation) appendClass(dst []byte, c *class) []byte {
 	dst = binary.BigEndian.AppendUint32(dst, uint32(c.key.flagIn))
 	dst = binary.BigEndian.AppendUint32(dst, uint32(c.user.DefaultHostgroup))
+	if g.guide != nil {
+		dst = c.key.chosen.append(dst)
+	}
 	if c.user.FastForward {
 		return append(dst, "fast_forward"...)
 	}

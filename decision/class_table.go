@@ -43,7 +43,7 @@ func (t *classTable) keep(c *class, hash uint64) {
 	t.slots[(hash^hash>>63)%classSlots].Store(c)
 }
 
-// clone copies the texts, which may be parts of larger ones, to one place.
+// clone copies the session's texts, which may be parts of larger ones, to one place.
 func (k *classKey) clone() classKey {
 	all := strings.Join([]string{k.username, k.schemaname, k.clientAddr, k.proxyAddr}, "")
 	c := *k
@@ -54,12 +54,12 @@ func (k *classKey) clone() classKey {
 }
 
 func (k *classKey) length() int {
-	return len(k.username) + len(k.schemaname) + len(k.clientAddr) + len(k.proxyAddr)
+	return len(k.username) + len(k.schemaname) + len(k.clientAddr) + len(k.proxyAddr) + len(k.chosen.refusal)
 }
 
 // hash is no more than a place in the table: whoever finds equal ones only makes others be resolved more often.
 func (k *classKey) hash() uint64 {
-	h := mix(uint64(k.proxyPort)<<32|uint64(uint32(k.flagIn)), k.username)
+	h := mix((uint64(k.proxyPort)<<32|uint64(uint32(k.flagIn)))^k.chosen.hash(), k.username)
 	h = mix(h, k.schemaname)
 	h = mix(h, k.clientAddr)
 	h = mix(h, k.proxyAddr)

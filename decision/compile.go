@@ -21,6 +21,7 @@ func Compile(number uint64, cfg *Config) (*Generation, Problems) {
 	c.users()
 	c.rules()
 	c.fastRoutes()
+	c.guideline()
 	if c.problems.HasErrors() {
 		return nil, c.problems
 	}
@@ -48,14 +49,19 @@ type row struct {
 	severity Severity
 }
 
+// name is the row's path.
+func (r row) name() string {
+	if r.index >= 0 {
+		return fmt.Sprintf("%s[%d]", r.list, r.index)
+	}
+	return r.list
+}
+
 // whole is the position of a problem with a whole field.
 const whole = -1
 
 func (c *compiler) report(at row, field string, pos int, code, message string) {
-	path := at.list
-	if at.index >= 0 {
-		path = fmt.Sprintf("%s[%d]", at.list, at.index)
-	}
+	path := at.name()
 	if field != "" {
 		path += "." + field
 	}

@@ -51,23 +51,25 @@ type serverKey struct {
 
 func (c *compiler) servers() {
 	first := make(map[serverKey]int)
+	said := make(map[string]*Server) // of each address
 	for i := range c.cfg.Servers {
 		s := c.cfg.Servers[i]
 		at := row{list: "servers", index: i, severity: Error}
 		before := len(c.problems)
-		status := c.server(at, &s)
+		c.server(at, &s)
 		key := serverKey{s.HostgroupID, s.Address()}
 		if other, dup := first[key]; dup {
 			c.reportf(at, "", codeDuplicateKey, "hostgroup %d has %s already at servers[%d]; remove one of the two, or raise its weight", s.HostgroupID, key.address, other)
 			continue
 		}
 		first[key] = i
+		c.oneServer(at, &s, said)
 		if c.g.groups[s.HostgroupID] == nil {
 			c.addHostgroup(Hostgroup{HostgroupID: s.HostgroupID, MaxNumOnlineServers: filled[uint32](nil, maxNumOnlineServers)})
 		}
 		c.g.servers = append(c.g.servers, s)
 		if len(c.problems) == before {
-			c.g.groups[s.HostgroupID].add(&s, status)
+			c.g.groups[s.HostgroupID].add(&s)
 		}
 	}
 	for _, of := range c.g.groups {
@@ -76,8 +78,8 @@ func (c *compiler) servers() {
 	slices.SortFunc(c.g.hostgroups, func(a, b Hostgroup) int { return cmp.Compare(a.HostgroupID, b.HostgroupID) })
 }
 
-// server checks one server, fills its defaults and gives its status.
-func (c *compiler) server(at row, s *Server) selection.Status {
+// server checks one server and fills its defaults.
+func (c *compiler) server(at row, s *Server) {
 	c.inRange(at, "hostgroup_id", int64(s.HostgroupID), 0, maxInt32)
 	if s.Hostname == "" {
 		c.reportf(at, "hostname", codeEmptyKey, "hostname is empty; give a host name, an address, or the path of a Unix socket")
@@ -105,7 +107,7 @@ func (c *compiler) server(at row, s *Server) selection.Status {
 	if s.UseSSL {
 		c.reportf(at, "use_ssl", codeUnsupported, "use_ssl is true, but TLS to servers is not supported yet; set it to false")
 	}
-	return status
+	c.serverFacts(at, s)
 }
 
 // knows tells whether a hostgroup is declared or has servers, or whether the configuration has no hostgroups at all.

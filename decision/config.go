@@ -10,6 +10,11 @@ type Config struct {
 	Users      []User
 	QueryRules []QueryRule
 	FastRoutes []FastRoute
+
+	Guideline        string            // the document in force in JSON; empty: ActiveGuideline says which one is
+	GuidelineBinding *GuidelineBinding // required with a guideline in force
+	Guidelines       []StoredGuideline
+	ActiveGuideline  string // the name of the one of Guidelines that is in force; empty: none
 }
 
 // Settings bear ProxySQL's variable names without "mysql-". Nil: the default.
@@ -59,6 +64,17 @@ type Server struct {
 	MaxLatencyMS      *int64
 	UseSSL            bool
 	Comment           string
+
+	// What routing guidelines see of the server, the same in all rows of an address that say it.
+	Label                *string // nil: the address
+	UUID                 string
+	Version              string  // "8.4.3" or "80403"; empty: unknown
+	MemberRole           *string // nil: as the hostgroup says
+	ClusterName          string
+	ClusterSetName       string
+	ClusterRole          *string // nil: UNDEFINED
+	IsClusterInvalidated bool
+	Tags                 map[string]string // the compact JSON text of each value, as TagTexts gives it
 }
 
 // User is a MySQL user.
@@ -122,4 +138,21 @@ type FastRoute struct {
 	FlagIn               int64
 	DestinationHostgroup int64
 	Comment              string
+}
+
+// StoredGuideline is a routing guideline that may be put in force by its name.
+type StoredGuideline struct {
+	Name     string
+	Document string // JSON
+	Comment  string
+}
+
+// GuidelineBinding says which statements a guideline routes: those whose destination is one of its two hostgroups.
+type GuidelineBinding struct {
+	WriterHostgroup *int32 // required with a guideline in force
+	ReaderHostgroup *int32 // required with a guideline in force; may be the same
+	// Listeners are the modes of listeners by their name or port: "rw", "ro" or "rw_split". Listeners with one of these
+	// names have that mode unless said otherwise.
+	Listeners   map[string]string
+	DefaultMode *string // of all other listeners; nil: "rw_split"
 }

@@ -28,6 +28,7 @@ func Example() {
 				NextQueryFlagIn:      decision.None,
 				TransactionHostgroup: decision.None,
 				LockedHostgroup:      decision.None,
+				KeptRoute:            decision.None,
 			},
 			Statement: decision.Statement{Text: []byte(sql), HasText: true},
 		}

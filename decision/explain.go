@@ -10,9 +10,10 @@ type Explanation struct {
 	NotLoaded    []uint32
 	FastRoute    ExplainedFastRoute
 	Comment      ExplainedComment
-	Destinations []DestinationStep // what gave a destination, in order; the last one counts
-	Mirror       *ExplainedMirror  // set like Answer.HasMirror
-	ScopeReasons []string          // why Answer.CacheScope is not wider; empty for ScopeDigest
+	Destinations []DestinationStep   // what gave a destination, in order; the last one counts
+	Mirror       *ExplainedMirror    // set like Answer.HasMirror
+	Guideline    *ExplainedGuideline // nil: no guideline is in force
+	ScopeReasons []string            // why Answer.CacheScope is not wider; empty for ScopeDigest
 
 	scope CacheScope // what the reasons come to
 }
@@ -74,7 +75,7 @@ type ExplainedAnnotation struct {
 type DestinationStep struct {
 	By        Reason
 	RuleID    uint32 // the rule, for ReasonRule and ReasonAnswered
-	Hostgroup int32  // None for ReasonAnswered
+	Hostgroup int32  // None for ReasonAnswered, and for a ReasonGuideline that refuses the statement
 }
 
 // ExplainedMirror is the mirrored copy's way.

@@ -28,6 +28,8 @@ func (x *Explanation) Summary() string {
 		return fmt.Sprintf("hostgroup %d because the session's transaction is open there%s", last.Hostgroup, insteadOf(before))
 	case ReasonLocked:
 		return fmt.Sprintf("hostgroup %d because the session is locked there%s", last.Hostgroup, insteadOf(before))
+	case ReasonGuideline:
+		return x.whyGuideline(last, before)
 	case ReasonAnswered:
 		return fmt.Sprintf("no hostgroup because rule %d answers the statement itself", last.RuleID)
 	}
@@ -68,7 +70,27 @@ func insteadOf(d DestinationStep) string {
 		return fmt.Sprintf("; else it would be %d by a fast route", d.Hostgroup)
 	case ReasonAnnotation:
 		return fmt.Sprintf("; else it would be %d by the statement's comment", d.Hostgroup)
-	case ReasonDefaultHostgroup, ReasonTransaction, ReasonLocked, ReasonAnswered:
+	case ReasonDefaultHostgroup, ReasonTransaction, ReasonLocked, ReasonAnswered, ReasonGuideline:
 	}
 	return fmt.Sprintf("; else it would be the default %d", d.Hostgroup)
+}
+
+// whyGuideline says which pool stands in for which hostgroup.
+func (x *Explanation) whyGuideline(last, before DestinationStep) string {
+	choice := &x.Answer.Guideline
+	if last.Hostgroup == None {
+		return "no hostgroup because " + choice.Refusal
+	}
+	by := "the default"
+	switch before.By {
+	case ReasonRule:
+		by = fmt.Sprintf("by rule %d", before.RuleID)
+	case ReasonFastRoute:
+		by = "by a fast route"
+	case ReasonAnnotation:
+		by = "by the statement's comment"
+	case ReasonDefaultHostgroup, ReasonTransaction, ReasonLocked, ReasonAnswered, ReasonGuideline:
+	}
+	return fmt.Sprintf("pool %s in place of hostgroup %d (%s) because route %q of the routing guideline %q matches the session",
+		choice.Pools[0], last.Hostgroup, by, choice.Name, choice.Guideline)
 }

@@ -45,6 +45,7 @@ func agree(tb testing.TB, g *decision.Generation, q *decision.Question) {
 	}
 	fast := len(x.FastRoute.Keys) > 0 && x.FastRoute.Keys[len(x.FastRoute.Keys)-1].Found
 	want("fast route", fast, a.FastRoute)
+	guidelineAgrees(tb, x, a)
 	if x.Summary() == "" {
 		tb.Error("no summary")
 	}
@@ -95,13 +96,20 @@ func effectsAgree(tb testing.TB, x *decision.Explanation, a *decision.Answer) {
 		counting[s.Name] = s.Value
 	}
 	destination, ok := counting["destination_hostgroup"]
-	if byRule := a.Reason == decision.ReasonRule || a.Reason == decision.ReasonAnnotation; byRule != ok || ok && destination != strconv.Itoa(int(a.DestinationHostgroup)) {
+	by := a.Reason
+	if by == decision.ReasonGuideline && a.DestinationHostgroup != decision.None {
+		by = x.Destinations[len(x.Destinations)-2].By // it stands in for what that says
+	}
+	if byRule := by == decision.ReasonRule || by == decision.ReasonAnnotation; byRule != ok || ok && destination != strconv.Itoa(int(a.DestinationHostgroup)) {
 		tb.Errorf("destination_hostgroup %q is set, reason %d, hostgroup %d", destination, a.Reason, a.DestinationHostgroup)
 	}
 	delete(counting, "destination_hostgroup")
 	effects := bits.OnesCount32(uint32(a.Set))
 	if a.Has(decision.OKMsg | decision.ErrorMsg) {
 		effects-- // one of them does not count
+	}
+	if a.HasGuideline && a.Guideline.Refusal != "" {
+		effects-- // the error message is the guideline's
 	}
 	if len(counting) != effects {
 		tb.Errorf("settings %v, want those of %+v", counting, a.Effects)
@@ -172,7 +180,7 @@ func FuzzExplain(f *testing.F) {
 		agree(t, g, &decision.Question{
 			Session: decision.Session{
 				Username: pick(r, someUsers), Schemaname: schemaname, ClientAddr: clientAddr, NextQueryFlagIn: flagIn,
-				TransactionHostgroup: held, LockedHostgroup: -held - 2,
+				TransactionHostgroup: held, LockedHostgroup: -held - 2, KeptRoute: decision.None,
 			},
 			Statement: decision.Statement{Text: text, HasText: true, Command: decision.Command(command % 3)},
 			Seed:      seed,

@@ -51,6 +51,7 @@ func (e *explainer) fastForward() {
 	e.x.FastRoute.Skipped = "the user has fast_forward"
 	e.x.Comment.Skipped = "the user has fast_forward"
 	e.held()
+	e.guideline()
 	e.scope()
 }
 
@@ -70,6 +71,7 @@ func (e *explainer) way() {
 	e.comment(&d)
 	e.answered()
 	e.held()
+	e.guideline()
 	e.mirroredCopy()
 	e.settings.resolve()
 	e.scope()

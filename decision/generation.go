@@ -5,6 +5,7 @@ import (
 
 	"github.com/pointsman/pointsman/decision/digest"
 	"github.com/pointsman/pointsman/decision/fastroute"
+	"github.com/pointsman/pointsman/decision/guideline"
 	"github.com/pointsman/pointsman/decision/rules"
 )
 
@@ -22,6 +23,7 @@ type Generation struct {
 	fastRoutes   *fastroute.Table
 	backtracking []int64
 	sources      []ruleSource // of all rules, by rule_id
+	guide        *Guide       // nil: no guideline is in force
 
 	digests       bool
 	digestOptions digest.Options
@@ -61,11 +63,20 @@ func (g *Generation) SessionAttributes() []string { return slices.Clip(g.attribu
 // Backtracking gives the rule_id of each active rule with an expression that needs the backtracking engine.
 func (g *Generation) Backtracking() []int64 { return slices.Clip(g.backtracking) }
 
+// Guide is the routing guideline in force; nil: there is none.
+func (g *Generation) Guide() *Guide { return g.guide }
+
+// LooksAtRandomValue tells whether the guideline in force looks at Session.RandomValue.
+func (g *Generation) LooksAtRandomValue() bool {
+	return g.guide != nil && g.guide.guideline.Uses().RandomValue
+}
+
 // DigestOptions are the options that statements are digested with.
 func (g *Generation) DigestOptions() digest.Options { return g.digestOptions }
 
 // sessionAttributes lists what a class is resolved from; see classKey. The username is always among them: an unknown one
-// has to be refused.
+// has to be refused. With a guideline they are all that its routes look at: classes depend on the route alone, but the route
+// has to be found.
 func (g *Generation) sessionAttributes() []string {
 	names := []string{"username"}
 	add := func(looked bool, name string) {
@@ -73,11 +84,22 @@ func (g *Generation) sessionAttributes() []string {
 			names = append(names, name)
 		}
 	}
-	add(g.looksAtSchemaname(), "schemaname")
-	add(g.rules.LooksAtClientAddr(), "client_addr")
-	add(g.rules.LooksAtProxyAddr(), "proxy_addr")
-	add(g.rules.LooksAtProxyPort(), "proxy_port")
-	return append(names, "next_query_flag_in")
+	var uses guideline.Uses
+	if g.guide != nil {
+		uses = g.guide.guideline.Uses()
+	}
+	add(g.looksAtSchemaname() || uses.Schema, "schemaname")
+	add(g.rules.LooksAtClientAddr() || uses.SourceIP, "client_addr")
+	add(g.rules.LooksAtProxyAddr() || uses.TargetIP, "proxy_addr")
+	add(g.rules.LooksAtProxyPort() || g.guide != nil, "proxy_port") // the listener's mode depends on it
+	names = append(names, "next_query_flag_in")
+	for _, key := range uses.ConnectAttrs {
+		names = append(names, "connect_attrs."+key)
+	}
+	add(uses.RandomValue, "random_value")
+	add(g.guide != nil, "router") // as does the mode on the listener's name; its address is $.session.targetIP
+	add(uses.Names, "resolved_names")
+	return names
 }
 
 func (g *Generation) looksAtSchemaname() bool {

@@ -9,7 +9,7 @@ import (
 // client, so it has no addresses (client_addr and proxy_addr pass), port 0 (other proxy_port rules don't match) and no
 // annotations; it takes no fast route, and no transaction or lock holds it. Its digest is that of the rewritten text.
 func (g *Generation) mirror(c *class, seed uint64, a *Answer) {
-	if a.Reason == ReasonAnswered || a.Set&(MirrorHostgroup|MirrorFlagOut) == 0 {
+	if a.Set&(OKMsg|ErrorMsg) != 0 || a.Set&(MirrorHostgroup|MirrorFlagOut) == 0 {
 		return
 	}
 	a.HasMirror = true

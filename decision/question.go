@@ -1,6 +1,8 @@
 package decision
 
-// None stands for an absent flag or hostgroup in Session and Answer.
+import "github.com/pointsman/pointsman/decision/guideline"
+
+// None stands for an absent flag, hostgroup or route in Session and Answer.
 const None int32 = -1
 
 // Command is the MySQL command that carries a statement.
@@ -26,6 +28,14 @@ type Session struct {
 	NextQueryFlagIn      int32 // the flag the walk starts from; None: 0
 	TransactionHostgroup int32 // None: no transaction holds the session
 	LockedHostgroup      int32 // None: no lock holds the session
+
+	// What routing guidelines look at besides.
+	ConnectAttrs map[string]string // of the client's handshake
+	RandomValue  float64           // in [0,1), drawn once per session
+	Router       *guideline.Router // the gateway and its listener; nil: unknown, its variables are NULL
+	// KeptRoute is used instead of asking the guideline: the route that the session's cookie of this very generation names,
+	// for a caller that keeps no random value. None: the guideline is asked.
+	KeptRoute int32
 }
 
 // Statement is the statement to route.
@@ -43,8 +53,9 @@ type Statement struct {
 type Question struct {
 	Session   Session
 	Statement Statement
-	Seed      uint64 // for weighted flagOUTs
-	NowMS     int64  // ms since 1970, for min_epoch_ms annotations
+	Seed      uint64          // for weighted flagOUTs
+	NowMS     int64           // ms since 1970, for min_epoch_ms annotations
+	Names     guideline.Names // the addresses of the hosts that the guideline resolves
 }
 
 // QuestionError says which field of a question is wrong.

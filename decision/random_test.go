@@ -83,6 +83,9 @@ func (r randomizer) config() *decision.Config {
 			})
 		}
 	}
+	if r.oneIn(3) {
+		r.addGuideline(cfg)
+	}
 	return cfg
 }
 
@@ -125,6 +128,7 @@ func (r randomizer) question(g *decision.Generation) *decision.Question {
 	q.Session.ProxyPort = pick(r, []uint32{0, 6033})
 	q.Session.NextQueryFlagIn = r.Int32N(3) - 1
 	q.Statement.Command = decision.Command(r.IntN(3))
+	r.guided(q)
 	q.Seed = r.Uint64()
 	q.NowMS = int64(r.IntN(5000))
 	if q.Statement.Command == decision.Execute && r.oneIn(2) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"reflect"
+	"strings"
 	"sync"
 	"testing"
 
@@ -99,7 +100,7 @@ func FuzzRoute(f *testing.F) {
 			if again := public(t, route(t, g, q)); again != answer {
 				t.Fatalf("%+v: first %s\nthen  %s", q, answer, again)
 			}
-			if n, ok := decision.CookieGeneration(first.Cookie); !ok || n != 1 {
+			if n, _, ok := decision.ParseCookie(first.Cookie); !ok || n != 1 {
 				t.Errorf("cookie %x names generation %d (%t)", first.Cookie, n, ok)
 			}
 			if first.CacheScope == decision.ScopeNone {
@@ -130,9 +131,9 @@ func TestCookiesFollowAttributes(t *testing.T) {
 			a := route(t, g, q)
 			var all []any
 			for _, name := range g.SessionAttributes() {
-				all = append(all, attribute(t, &q.Session, name))
+				all = append(all, attribute(t, q, name))
 			}
-			values := fmt.Sprintf("%q", all)
+			values := fmt.Sprintf("%#v", all)
 			if other, ok := cookies[values]; ok && other != string(a.Cookie) {
 				t.Fatalf("seed %d: %s has the cookies %x and %x", seed, values, a.Cookie, other)
 			}
@@ -148,8 +149,24 @@ func TestCookiesFollowAttributes(t *testing.T) {
 	}
 }
 
-func attribute(t *testing.T, s *decision.Session, name string) any {
+func attribute(t *testing.T, q *decision.Question, name string) any {
 	t.Helper()
+	s := &q.Session
+	if key, ok := strings.CutPrefix(name, "connect_attrs."); ok {
+		value, known := s.ConnectAttrs[key]
+		return []any{value, known}
+	}
+	switch name {
+	case "router":
+		if s.Router == nil {
+			return nil
+		}
+		return *s.Router
+	case "random_value":
+		return s.RandomValue
+	case "resolved_names":
+		return q.Names
+	}
 	field, ok := map[string]string{
 		"username": "Username", "schemaname": "Schemaname", "client_addr": "ClientAddr", "proxy_addr": "ProxyAddr",
 		"proxy_port": "ProxyPort", "next_query_flag_in": "NextQueryFlagIn",

@@ -22,13 +22,16 @@ type scratch struct {
 	mirrored     bool // mirrorWalk is this question's
 	mirrorWalk   rules.Walk
 	mirrorDigest digest.Buffer
+
+	guided guidedSession
 }
 
 // Route decides one statement and overwrites a with the answer. The only error is a *QuestionError; a is then of no
 // use. Rules, fast routes, annotations and the default hostgroup follow each other as in ProxySQL; a lock or
-// transaction then keeps its hostgroup, while everything else of the answer still counts.
+// transaction then keeps its hostgroup, while everything else of the answer still counts; and where all that ends in one of
+// the guideline's hostgroups, its route stands in for it.
 func (g *Generation) Route(q *Question, a *Answer) error {
-	c, err := g.classOf(&q.Session)
+	c, err := g.classOf(q, &a.scratch.guided)
 	if err != nil {
 		return err
 	}
@@ -43,6 +46,7 @@ func (g *Generation) Route(q *Question, a *Answer) error {
 		s.walk.Clear()
 		a.FinalFlagIn = c.key.flagIn
 		a.settle(q, c.user.DefaultHostgroup, ReasonDefaultHostgroup)
+		g.guided(c, a)
 		a.CacheScope = g.scope(q, a, false, false)
 		return nil
 	}
@@ -63,6 +67,7 @@ func (g *Generation) Route(q *Question, a *Answer) error {
 		}
 	}
 	a.settle(q, destination, reason)
+	g.guided(c, a)
 
 	// Several rewrites may lead back to where they began.
 	if s.walk.Rewritten && q.Statement.Command != Execute && !bytes.Equal(s.walk.Text, q.Statement.Text) {
@@ -111,6 +116,9 @@ func (a *Answer) reset(generation uint64) {
 	a.HasMirror = false
 	a.Mirror.DestinationHostgroup, a.Mirror.MatchedRules = None, a.Mirror.MatchedRules[:0]
 	a.IgnoredAnnotations, a.TooComplex = 0, false
+	if a.HasGuideline {
+		a.HasGuideline, a.Guideline = false, Choice{}
+	}
 	a.Effects = Effects{}
 	a.scratch.mirrored = false
 }

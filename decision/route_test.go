@@ -319,12 +319,12 @@ func TestCookies(t *testing.T) {
 	for i := range base {
 		broken := slices.Clone(base)
 		broken[i] ^= 1
-		if _, ok := decision.CookieGeneration(broken); ok {
+		if _, _, ok := decision.ParseCookie(broken); ok {
 			t.Errorf("a cookie with byte %d changed is taken", i)
 		}
 	}
 	for _, short := range [][]byte{nil, base[:len(base)-1], append(slices.Clone(base), 0)} {
-		if _, ok := decision.CookieGeneration(short); ok {
+		if _, _, ok := decision.ParseCookie(short); ok {
 			t.Errorf("a cookie of %d bytes is taken", len(short))
 		}
 	}

@@ -70,18 +70,27 @@ type group struct {
 }
 
 // add takes a server whose numbers are checked; others never get as far as Select.
-func (g *group) add(s *Server, status selection.Status) {
+func (g *group) add(s *Server) {
 	g.servers = append(g.servers, *s)
 	g.addresses = append(g.addresses, s.Address())
-	g.candidates = append(g.candidates, selection.Candidate{
-		Weight:                uint32(*s.Weight),
+	g.candidates = append(g.candidates, s.candidate())
+}
+
+// candidate is the server as draws see it; absent values have their defaults, and one with an unknown status is OFFLINE_HARD.
+func (s *Server) candidate() selection.Candidate {
+	status, err := selection.ParseStatus(*filled(s.Status, ""))
+	if err != nil {
+		status = selection.OfflineHard
+	}
+	return selection.Candidate{
+		Weight:                uint32(*filled(s.Weight, 1)),
 		Status:                status,
-		MaxConnections:        uint32(*s.MaxConnections),
+		MaxConnections:        uint32(*filled(s.MaxConnections, defaultMaxConnections)),
 		CurrentReplicationLag: -1,
-		MaxReplicationLag:     uint32(*s.MaxReplicationLag),
-		MaxLatencyUS:          uint64(*s.MaxLatencyMS) * 1000,
+		MaxReplicationLag:     uint32(*filled(s.MaxReplicationLag, 0)),
+		MaxLatencyUS:          uint64(*filled(s.MaxLatencyMS, 0)) * 1000,
 		LagMS:                 -1,
-	})
+	}
 }
 
 // prepare follows the last add.

@@ -450,7 +450,7 @@ func question(username, sql string) *decision.Question {
 	return &decision.Question{
 		Session: decision.Session{
 			Username: username, NextQueryFlagIn: decision.None,
-			TransactionHostgroup: decision.None, LockedHostgroup: decision.None,
+			TransactionHostgroup: decision.None, LockedHostgroup: decision.None, KeptRoute: decision.None,
 		},
 		Statement: decision.Statement{Text: []byte(sql), HasText: true},
 	}

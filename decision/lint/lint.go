@@ -25,7 +25,8 @@ func Check(cfg *decision.Config, g *decision.Generation) []Finding {
 // linter collects findings.
 type linter struct {
 	cfg      *decision.Config
-	g        *decision.Generation
+	g        *decision.Generation // without the guideline
+	guide    *decision.Guide      // nil: no guideline is in force
 	settings decision.Settings
 	findings []placed
 
@@ -61,7 +62,7 @@ const start = -1
 
 func newLinter(cfg *decision.Config, g *decision.Generation) *linter {
 	l := &linter{
-		cfg: cfg, g: g, settings: g.Settings(),
+		cfg: cfg, g: withoutGuideline(cfg, g), guide: g.Guide(), settings: g.Settings(),
 		users: make(map[string]*decision.User), chain: make(map[int64][]*rule),
 		entries: make(map[int64][]int), ends: make(map[int64]bool),
 		routeFlags: make(map[int64]bool), byID: make(map[int64]*rule),
@@ -87,6 +88,18 @@ func newLinter(cfg *decision.Config, g *decision.Generation) *linter {
 		l.rewrites = l.rewrites || r.row.ReplacePattern != nil
 	}
 	return l
+}
+
+// withoutGuideline gives the generation before its guideline has a say: it stands in for hostgroups when all that is looked at
+// here is through.
+func withoutGuideline(cfg *decision.Config, g *decision.Generation) *decision.Generation {
+	if g.Guide() == nil {
+		return g
+	}
+	bare := *cfg
+	bare.Guideline, bare.GuidelineBinding, bare.ActiveGuideline = "", nil, ""
+	without, _ := decision.Compile(g.Number(), &bare) // what compiles with a guideline compiles without
+	return without
 }
 
 func newRule(row *decision.QueryRule, index int, settings *decision.Settings) *rule {

@@ -14,7 +14,7 @@ type destination struct {
 }
 
 // servers reports hostgroups to which something is sent although none of their servers can be drawn. A configuration
-// without servers leaves them to its callers.
+// without servers leaves them to its callers, and a guideline draws from its own tiers for the hostgroups that it stands in for.
 func (l *linter) servers() {
 	if len(l.cfg.Servers) == 0 {
 		return
@@ -22,7 +22,7 @@ func (l *linter) servers() {
 	var order []int64
 	uses := make(map[int64][]destination)
 	use := func(hostgroup int64, d destination) {
-		if hostgroup < 0 {
+		if hostgroup < 0 || l.guide != nil && l.guide.Bound(int32(hostgroup)) && d.field != "mirror_hostgroup" {
 			return
 		}
 		if len(uses[hostgroup]) == 0 {

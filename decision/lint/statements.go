@@ -76,7 +76,7 @@ func (l *linter) sessions() (out []decision.Session) {
 			}
 			out = append(out, decision.Session{
 				Username: user, Schemaname: schema, ClientAddr: sampleAddr,
-				NextQueryFlagIn: decision.None, TransactionHostgroup: decision.None, LockedHostgroup: decision.None,
+				NextQueryFlagIn: decision.None, TransactionHostgroup: decision.None, LockedHostgroup: decision.None, KeptRoute: decision.None,
 			})
 		}
 	}

@@ -11,6 +11,9 @@
 // one is drawn. After a few of these all are looked at. The chances are the same in any case. Draws that need more than that (servers that may come back, a demand on the lag of an Aurora cluster,
 // latency awareness) go the long way of [Pick], which says what every draw must come to.
 //
+// The tiers of a routing guideline are drawn from in their order instead, by a [Ring]: who may be drawn is the same.
+//
 // It must not open connections, count them, or know names of servers: a server is a place in a list. Go on with
-// candidate.go (what is looked at), check.go (who may be drawn), pick.go (the long way) and list.go (the short ones).
+// candidate.go (what is looked at), check.go (who may be drawn), pick.go (the long way), list.go (the short ones) and ring.go
+// (in order).
 package selection

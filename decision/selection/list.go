@@ -43,15 +43,7 @@ func NewList(cands []Candidate) *List {
 			continue
 		}
 		l.online++
-		r := row{
-			weight: min(c.Weight, MaxWeight), place: int32(i), used: c.CurrentConnections, max: c.MaxConnections,
-			latencyUS: int64(min(c.CurrentLatencyUS, math.MaxInt64)), lagMS: max(c.LagMS, 0),
-		}
-		own := bounds{latencyUS: c.CurrentLatencyUS + 1, lagMS: c.LagMS} // what is left are the server's own limits
-		if c.MaxLatencyUS > 0 {
-			r.latencyUS = 0
-		}
-		if c.Weight > 0 && c.MaxConnections > 0 && own.unfit(c) == Passed {
+		if r, ok := newRow(c, i); ok {
 			l.rows = append(l.rows, r)
 		}
 	}
@@ -59,6 +51,19 @@ func NewList(cands []Candidate) *List {
 		l.alias = newAlias(l.rows)
 	}
 	return l
+}
+
+// newRow makes the row of a candidate; it is not ok when the candidate can't be drawn whatever the limits and connections.
+func newRow(c *Candidate, place int) (r row, ok bool) {
+	r = row{
+		weight: min(c.Weight, MaxWeight), place: int32(place), used: c.CurrentConnections, max: c.MaxConnections,
+		latencyUS: int64(min(c.CurrentLatencyUS, math.MaxInt64)), lagMS: max(c.LagMS, 0),
+	}
+	own := bounds{latencyUS: c.CurrentLatencyUS + 1, lagMS: c.LagMS} // what is left are the server's own limits
+	if c.MaxLatencyUS > 0 {
+		r.latencyUS = 0
+	}
+	return r, c.Status == Online && c.Weight > 0 && c.MaxConnections > 0 && own.unfit(c) == Passed
 }
 
 // Len is the number of candidates.

@@ -27,7 +27,7 @@ func AnswerToProto(a *decision.Answer, resp *decisionv1.RouteStatementResponse) 
 	resp.MatchedRulesTruncated = a.MatchedRulesTruncated
 	resp.FinalFlagIn = a.FinalFlagIn
 	resp.FastRoute = a.FastRoute
-	if a.Reason != decision.ReasonAnswered {
+	if a.DestinationHostgroup != decision.None {
 		resp.DestinationHostgroup = new(a.DestinationHostgroup)
 	}
 	if a.IsRewritten {
@@ -46,6 +46,26 @@ func AnswerToProto(a *decision.Answer, resp *decisionv1.RouteStatementResponse) 
 			MatchedRules:         slices.Clone(a.Mirror.MatchedRules),
 		}
 	}
+	if a.HasGuideline {
+		resp.Guideline = ChoiceToProto(&a.Guideline)
+	}
+}
+
+// ChoiceToProto gives the API's form of what a guideline says. It shares the list of pools, which never changes.
+func ChoiceToProto(c *decision.Choice) *decisionv1.GuidelineChoice {
+	return &decisionv1.GuidelineChoice{Guideline: c.Guideline, Route: c.Name, Mode: guidelineModeToProto(c.Mode), Pools: c.Pools}
+}
+
+func guidelineModeToProto(m decision.GuidelineMode) decisionv1.GuidelineMode {
+	switch m {
+	case decision.GuidelineAll:
+		return decisionv1.GuidelineMode_GUIDELINE_MODE_ALL
+	case decision.GuidelineWrite:
+		return decisionv1.GuidelineMode_GUIDELINE_MODE_WRITE
+	case decision.GuidelineRead:
+		return decisionv1.GuidelineMode_GUIDELINE_MODE_READ
+	}
+	return decisionv1.GuidelineMode_GUIDELINE_MODE_UNSPECIFIED
 }
 
 // ReasonToProto gives the API's reason.
@@ -65,6 +85,8 @@ func ReasonToProto(r decision.Reason) decisionv1.Reason {
 		return decisionv1.Reason_REASON_LOCKED
 	case decision.ReasonAnswered:
 		return decisionv1.Reason_REASON_ANSWERED
+	case decision.ReasonGuideline:
+		return decisionv1.Reason_REASON_GUIDELINE
 	}
 	return decisionv1.Reason_REASON_UNSPECIFIED
 }

@@ -36,12 +36,45 @@ func TestAnswerToProto(t *testing.T) {
 		},
 		"answered": {
 			decision.Answer{
-				Reason: decision.ReasonAnswered, CacheScope: decision.ScopeNone, DestinationHostgroup: 7,
+				Reason: decision.ReasonAnswered, CacheScope: decision.ScopeNone, DestinationHostgroup: decision.None,
 				Effects: decision.Effects{Set: decision.OKMsg | decision.ErrorMsg, ErrorMsg: ""},
 			},
 			&decisionv1.RouteStatementResponse{
 				Reason: decisionv1.Reason_REASON_ANSWERED, CacheScope: decisionv1.CacheScope_CACHE_SCOPE_NONE,
 				OkMsg: new(""), ErrorMsg: new(""),
+			},
+		},
+		"guideline": {
+			decision.Answer{
+				Reason: decision.ReasonGuideline, CacheScope: decision.ScopeDigest, DestinationHostgroup: 20, HasGuideline: true,
+				Guideline: decision.Choice{Guideline: "g", Route: 1, Name: "r", Mode: decision.GuidelineRead, Pools: []string{"read:r", "write:r"}},
+			},
+			&decisionv1.RouteStatementResponse{
+				Reason: decisionv1.Reason_REASON_GUIDELINE, CacheScope: decisionv1.CacheScope_CACHE_SCOPE_DIGEST, DestinationHostgroup: proto.Int32(20),
+				Guideline: &decisionv1.GuidelineChoice{
+					Guideline: "g", Route: "r", Mode: decisionv1.GuidelineMode_GUIDELINE_MODE_READ, Pools: []string{"read:r", "write:r"},
+				},
+			},
+		},
+		"refused by the guideline": {
+			decision.Answer{
+				Reason: decision.ReasonGuideline, CacheScope: decision.ScopeDigest, DestinationHostgroup: decision.None, HasGuideline: true,
+				Guideline: decision.Choice{Guideline: "g", Route: decision.None, Mode: decision.GuidelineAll, Refusal: "no"},
+				Effects:   decision.Effects{Set: decision.ErrorMsg, ErrorMsg: "no"},
+			},
+			&decisionv1.RouteStatementResponse{
+				Reason: decisionv1.Reason_REASON_GUIDELINE, CacheScope: decisionv1.CacheScope_CACHE_SCOPE_DIGEST, ErrorMsg: new("no"),
+				Guideline: &decisionv1.GuidelineChoice{Guideline: "g", Mode: decisionv1.GuidelineMode_GUIDELINE_MODE_ALL},
+			},
+		},
+		"guideline for writes, while a transaction holds": {
+			decision.Answer{
+				Reason: decision.ReasonTransaction, CacheScope: decision.ScopeNone, DestinationHostgroup: 10, HasGuideline: true,
+				Guideline: decision.Choice{Name: "r", Mode: decision.GuidelineWrite, Pools: []string{"write:r"}},
+			},
+			&decisionv1.RouteStatementResponse{
+				Reason: decisionv1.Reason_REASON_TRANSACTION, CacheScope: decisionv1.CacheScope_CACHE_SCOPE_NONE, DestinationHostgroup: proto.Int32(10),
+				Guideline: &decisionv1.GuidelineChoice{Route: "r", Mode: decisionv1.GuidelineMode_GUIDELINE_MODE_WRITE, Pools: []string{"write:r"}},
 			},
 		},
 		"bytes": {
@@ -120,7 +153,7 @@ func TestAnswerIsNotShared(t *testing.T) {
 
 func TestEveryReasonHasAName(t *testing.T) {
 	seen := make(map[decisionv1.Reason]bool)
-	for r := decision.ReasonRule; r <= decision.ReasonAnswered; r++ {
+	for r := decision.ReasonRule; r <= decision.ReasonGuideline; r++ {
 		got := translate.ReasonToProto(r)
 		if got == decisionv1.Reason_REASON_UNSPECIFIED || seen[got] {
 			t.Errorf("reason %d becomes %s", r, got)

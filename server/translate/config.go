@@ -15,6 +15,11 @@ func ConfigFromProto(cfg *configv1.Config) *decision.Config {
 		Users:      each(cfg.GetUsers(), userFromProto),
 		QueryRules: each(cfg.GetQueryRules(), ruleFromProto),
 		FastRoutes: each(cfg.GetFastRoutes(), fastRouteFromProto),
+
+		Guideline:        cfg.GetGuideline(),
+		GuidelineBinding: bindingFromProto(cfg.GetGuidelineBinding()),
+		Guidelines:       each(cfg.GetGuidelines(), storedGuidelineFromProto),
+		ActiveGuideline:  cfg.GetActiveGuideline(),
 	}
 }
 
@@ -27,6 +32,11 @@ func ConfigToProto(cfg *decision.Config) *configv1.Config {
 		Users:      eachRef(cfg.Users, userToProto),
 		QueryRules: eachRef(cfg.QueryRules, ruleToProto),
 		FastRoutes: eachRef(cfg.FastRoutes, fastRouteToProto),
+
+		Guideline:        cfg.Guideline,
+		GuidelineBinding: BindingToProto(cfg.GuidelineBinding),
+		Guidelines:       eachRef(cfg.Guidelines, storedGuidelineToProto),
+		ActiveGuideline:  cfg.ActiveGuideline,
 	}
 }
 
@@ -145,6 +155,16 @@ func serverFromProto(p *configv1.Server) decision.Server {
 		MaxLatencyMS:      p.MaxLatencyMs,
 		UseSSL:            p.GetUseSsl(),
 		Comment:           p.GetComment(),
+
+		Label:                p.Label,
+		UUID:                 p.GetUuid(),
+		Version:              p.GetVersion(),
+		MemberRole:           p.MemberRole,
+		ClusterName:          p.GetClusterName(),
+		ClusterSetName:       p.GetClusterSetName(),
+		ClusterRole:          p.ClusterRole,
+		IsClusterInvalidated: p.GetIsClusterInvalidated(),
+		Tags:                 decision.TagTexts(p.GetTags().AsMap()),
 	}
 }
 
@@ -160,6 +180,16 @@ func serverToProto(v *decision.Server) *configv1.Server {
 		MaxLatencyMs:      v.MaxLatencyMS,
 		UseSsl:            v.UseSSL,
 		Comment:           v.Comment,
+
+		Label:                v.Label,
+		Uuid:                 v.UUID,
+		Version:              v.Version,
+		MemberRole:           v.MemberRole,
+		ClusterName:          v.ClusterName,
+		ClusterSetName:       v.ClusterSetName,
+		ClusterRole:          v.ClusterRole,
+		IsClusterInvalidated: v.IsClusterInvalidated,
+		Tags:                 tagsToProto(v.Tags),
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/types/known/structpb"
 
 	"github.com/pointsman/pointsman/decision"
 	configv1 "github.com/pointsman/pointsman/proto/pointsman/config/v1"
@@ -21,6 +22,11 @@ func fill(m protoreflect.Message, n *int64) {
 	for i := range fields.Len() {
 		f := fields.Get(i)
 		switch {
+		case f.IsMap():
+			*n++
+			m.Mutable(f).Map().Set(protoreflect.ValueOfString(fmt.Sprint("key", *n)).MapKey(), scalar(f.MapValue(), *n))
+		case f.Message() != nil && f.Message().FullName() == "google.protobuf.Struct":
+			m.Set(f, protoreflect.ValueOfMessage(someTags().ProtoReflect()))
 		case f.IsList():
 			list := m.Mutable(f).List()
 			for range 2 {
@@ -33,6 +39,18 @@ func fill(m protoreflect.Message, n *int64) {
 			m.Set(f, scalar(f, *n))
 		}
 	}
+}
+
+// someTags holds a value of each kind.
+func someTags() *structpb.Struct {
+	return &structpb.Struct{Fields: map[string]*structpb.Value{
+		"text": structpb.NewStringValue("a\"\\\x01é</"), "number": structpb.NewNumberValue(41), "fraction": structpb.NewNumberValue(-0.5),
+		"flag": structpb.NewBoolValue(true), "none": structpb.NewNullValue(),
+		"list": structpb.NewListValue(&structpb.ListValue{Values: []*structpb.Value{structpb.NewNumberValue(1), structpb.NewStringValue("")}}),
+		"object": structpb.NewStructValue(&structpb.Struct{Fields: map[string]*structpb.Value{
+			"bb": structpb.NewNumberValue(1), "a": structpb.NewNumberValue(2), "ba": structpb.NewNumberValue(3),
+		}}),
+	}}
 }
 
 func scalar(f protoreflect.FieldDescriptor, n int64) protoreflect.Value {
@@ -94,6 +112,14 @@ func noZero(t *testing.T, path string, v reflect.Value) {
 		for i := range v.Len() {
 			noZero(t, fmt.Sprintf("%s[%d]", path, i), v.Index(i))
 		}
+	case reflect.Pointer:
+		if v.IsNil() {
+			t.Errorf("%s is not filled", path)
+			return
+		}
+		if v.Elem().Kind() == reflect.Struct {
+			noZero(t, path, v.Elem())
+		}
 	default:
 		if v.IsZero() {
 			t.Errorf("%s is not filled", path)
@@ -135,6 +161,13 @@ func TestUnknownField(t *testing.T) {
 		"query_rules[1]": func(c *configv1.Config) protoreflect.Message { return c.GetQueryRules()[1].ProtoReflect() },
 		"hostgroups[0]":  func(c *configv1.Config) protoreflect.Message { return c.GetHostgroups()[0].ProtoReflect() },
 		"servers[1]":     func(c *configv1.Config) protoreflect.Message { return c.GetServers()[1].ProtoReflect() },
+
+		"guideline_binding": func(c *configv1.Config) protoreflect.Message { return c.GetGuidelineBinding().ProtoReflect() },
+		"guidelines[1]":     func(c *configv1.Config) protoreflect.Message { return c.GetGuidelines()[1].ProtoReflect() },
+		"servers[0].tags":   func(c *configv1.Config) protoreflect.Message { return c.GetServers()[0].GetTags().ProtoReflect() },
+		`servers[1].tags.fields["list"].list_value.values[1]`: func(c *configv1.Config) protoreflect.Message {
+			return c.GetServers()[1].GetTags().GetFields()["list"].GetListValue().GetValues()[1].ProtoReflect()
+		},
 	}
 	for want, pick := range tests {
 		cfg := full()
@@ -144,6 +177,20 @@ func TestUnknownField(t *testing.T) {
 		if got := translate.UnknownField(cfg); got != want {
 			t.Errorf("unknown field in %q: got %q", want, got)
 		}
+	}
+}
+
+// TestTags wants the texts that expressions compare with.
+func TestTags(t *testing.T) {
+	cfg := translate.ConfigFromProto(&configv1.Config{Servers: []*configv1.Server{{Tags: someTags()}, {Tags: &structpb.Struct{}}}})
+	want := map[string]string{
+		"text": `"a\"\\\u0001é</"`, "number": "41", "fraction": "-0.5", "flag": "true", "none": "null", "list": `[1,""]`, "object": `{"a":2,"ba":3,"bb":1}`,
+	}
+	if got := cfg.Servers[0].Tags; !reflect.DeepEqual(got, want) {
+		t.Errorf("got  %v\nwant %v", got, want)
+	}
+	if got := cfg.Servers[1].Tags; got != nil {
+		t.Errorf("no tags became %v", got)
 	}
 }
 

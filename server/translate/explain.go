@@ -1,6 +1,8 @@
 package translate
 
 import (
+	"fmt"
+
 	"github.com/pointsman/pointsman/decision"
 	decisionv1 "github.com/pointsman/pointsman/proto/pointsman/decision/v1"
 )
@@ -35,6 +37,9 @@ func ExplanationToProto(x *decision.Explanation) *decisionv1.ExplainStatementRes
 		if x.Mirror.Walked {
 			resp.Mirror.Walk = walkToProto(&x.Mirror.Walk)
 		}
+	}
+	if x.Guideline != nil {
+		resp.Guideline = guidelineToProto(x.Guideline)
 	}
 	return resp
 }
@@ -123,6 +128,27 @@ func destinationsToProto(list []decision.DestinationStep) []*decisionv1.Destinat
 		if d.Hostgroup != decision.None {
 			out[i].Hostgroup = &d.Hostgroup
 		}
+	}
+	return out
+}
+
+func guidelineToProto(x *decision.ExplainedGuideline) *decisionv1.ExplainedGuideline {
+	out := &decisionv1.ExplainedGuideline{
+		Name: shown(x.Name), Skipped: x.Skipped, ListenerMode: x.ListenerMode.String(), ListenerModeSource: shown(x.ModeSource),
+	}
+	if x.Kept != "" && x.Skipped == "" {
+		out.Skipped = fmt.Sprintf("the session's cookie keeps its route %q", x.Kept)
+	}
+	for i := range x.Routes {
+		r := &x.Routes[i]
+		route := &decisionv1.ExplainedGuidelineRoute{
+			Name: r.Name, Match: shown(r.Match), Enabled: r.Enabled, Looked: r.Looked, Matched: r.Matched, Error: shown(r.Error),
+			Deciding: shown(r.Deciding), DecidingValue: shown(r.DecidingValue),
+		}
+		for _, v := range r.Variables {
+			route.Variables = append(route.Variables, &decisionv1.ExplainedVariable{Name: v.Name, Value: shown(v.Value)})
+		}
+		out.Routes = append(out.Routes, route)
 	}
 	return out
 }

@@ -39,6 +39,13 @@ func TestExplanationToProto(t *testing.T) {
 		},
 		Destinations: destinations,
 		Mirror:       &decision.ExplainedMirror{Walked: true, Walk: walk, Destinations: destinations},
+		Guideline: &decision.ExplainedGuideline{
+			Name: "g", Skipped: "s", ListenerMode: decision.ListenerRW, ModeSource: "m",
+			Routes: []decision.ExplainedRoute{{
+				Name: "r", Match: "TRUE\xff", Enabled: true, Looked: true, Matched: true, Error: "e", Deciding: "d", DecidingValue: "TRUE",
+				Variables: []decision.ExplainedVariable{{Name: "$.session.user", Value: "'a'"}},
+			}},
+		},
 		ScopeReasons: []string{"r"},
 	}
 	resp := translate.ExplanationToProto(x)
@@ -53,10 +60,19 @@ func TestExplanationToProto(t *testing.T) {
 		t.Errorf("comment %q", got)
 	}
 
+	if got := resp.GetGuideline(); got.GetListenerMode() != "rw" || got.GetRoutes()[0].GetMatch() != "TRUE\uFFFD" {
+		t.Errorf("guideline %v", got)
+	}
+
+	x.Guideline.Skipped, x.Guideline.Kept = "", "kept"
+	if got := translate.ExplanationToProto(x).GetGuideline().GetSkipped(); got != `the session's cookie keeps its route "kept"` {
+		t.Errorf("skipped: %q", got)
+	}
+	x.Guideline = nil
 	x.Session.FastForward, x.Mirror.Walked, x.FastRoute.Keys[0].Found = true, false, false
 	x.Destinations[0].Hostgroup, x.Comment.HasComment = decision.None, false
 	resp = translate.ExplanationToProto(x)
-	if !resp.GetSession().GetFastForward() || resp.GetWalk() != nil || resp.GetMirror().GetWalk() != nil || resp.GetDestinations()[0].Hostgroup != nil ||
+	if !resp.GetSession().GetFastForward() || resp.GetWalk() != nil || resp.GetGuideline() != nil || resp.GetMirror().GetWalk() != nil || resp.GetDestinations()[0].Hostgroup != nil ||
 		resp.GetComment().Text != nil || resp.GetFastRoute().GetKeys()[0].DestinationHostgroup != nil {
 		t.Errorf("what there is not is not absent: %v", resp)
 	}

@@ -12,7 +12,8 @@ const MaxTextBytes = 64 << 20
 const maxPort = 65535
 
 // QuestionFromProto fills q from req and reports the first bad field as a *FieldError. The buffers of q are used
-// again, and the strings are req's. Seed and NowMS are 0 when req has none: filling them in is the caller's part.
+// again, and the strings and maps are req's. Seed, NowMS and the session's random value are 0 when req has none: filling them
+// in, like the resolved names and the route that a cookie keeps, is the caller's part.
 // Whether the user exists is for the generation to say.
 func QuestionFromProto(req *decisionv1.RouteStatementRequest, q *decision.Question) error {
 	q.Seed, q.NowMS = req.GetSeed(), req.GetNowMs()
@@ -32,6 +33,9 @@ func sessionFromProto(s *decisionv1.Session, to *decision.Session) error {
 	if s.GetProxyPort() > maxPort {
 		return fieldError("session.proxy_port", "%d is not a port, the highest is %d", s.GetProxyPort(), maxPort)
 	}
+	if err := checkRouter("session.router", s.GetRouter()); err != nil {
+		return err
+	}
 	if r := s.RandomValue; r != nil && !(*r >= 0 && *r < 1) {
 		return fieldError("session.random_value", "%v is not in [0,1)", *r)
 	}
@@ -41,6 +45,11 @@ func sessionFromProto(s *decisionv1.Session, to *decision.Session) error {
 		ClientAddr: s.GetClientAddr(),
 		ProxyAddr:  s.GetProxyAddr(),
 		ProxyPort:  s.GetProxyPort(),
+
+		ConnectAttrs: s.GetConnectAttrs(),
+		RandomValue:  s.GetRandomValue(),
+		Router:       RouterFromProto(s.GetRouter()),
+		KeptRoute:    decision.None,
 	}
 	var err error
 	if to.NextQueryFlagIn, err = optional("session.next_query_flag_in", s.NextQueryFlagIn); err != nil {
@@ -51,6 +60,19 @@ func sessionFromProto(s *decisionv1.Session, to *decision.Session) error {
 	}
 	to.LockedHostgroup, err = optional("session.locked_hostgroup", s.LockedHostgroup)
 	return err
+}
+
+// checkRouter finds a port that is none.
+func checkRouter(field string, r *decisionv1.Router) error {
+	for _, port := range [...]struct {
+		name  string
+		value uint32
+	}{{"port_rw", r.GetPortRw()}, {"port_ro", r.GetPortRo()}, {"port_rw_split", r.GetPortRwSplit()}} {
+		if port.value > maxPort {
+			return fieldError(field+"."+port.name, "%d is not a port, the highest is %d", port.value, maxPort)
+		}
+	}
+	return nil
 }
 
 // optional gives decision.None for an absent flag or hostgroup.

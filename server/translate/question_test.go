@@ -9,12 +9,13 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/pointsman/pointsman/decision"
+	"github.com/pointsman/pointsman/decision/guideline"
 	decisionv1 "github.com/pointsman/pointsman/proto/pointsman/decision/v1"
 	"github.com/pointsman/pointsman/server/translate"
 )
 
 func TestQuestionFromProto(t *testing.T) {
-	none := decision.Session{Username: "app", NextQueryFlagIn: decision.None, TransactionHostgroup: decision.None, LockedHostgroup: decision.None}
+	none := decision.Session{Username: "app", NextQueryFlagIn: decision.None, TransactionHostgroup: decision.None, LockedHostgroup: decision.None, KeptRoute: decision.None}
 	tests := map[string]struct {
 		req  *decisionv1.RouteStatementRequest
 		want decision.Question
@@ -37,7 +38,12 @@ func TestQuestionFromProto(t *testing.T) {
 			&decisionv1.RouteStatementRequest{
 				Session: &decisionv1.Session{
 					Username: "app", Schemaname: "shop", ClientAddr: "10.0.0.1", ClientPort: 65535, ProxyAddr: "127.0.0.1", ProxyPort: 6033,
-					NextQueryFlagIn: proto.Int32(0), TransactionHostgroup: proto.Int32(1), LockedHostgroup: proto.Int32(2), RandomValue: proto.Float64(0),
+					NextQueryFlagIn: proto.Int32(0), TransactionHostgroup: proto.Int32(1), LockedHostgroup: proto.Int32(2), RandomValue: new(0.25),
+					ConnectAttrs: map[string]string{"program_name": "mysql"},
+					Router: &decisionv1.Router{
+						Name: "n", Hostname: "h", LocalCluster: "c", Tags: map[string]string{"k": "1"}, RouteName: "rw", BindAddress: "0.0.0.0",
+						PortRw: 6446, PortRo: 6447, PortRwSplit: 6450,
+					},
 				},
 				Statement: &decisionv1.Statement{Body: &decisionv1.Statement_RawText{RawText: []byte("\xff")}, Command: decisionv1.Command_COMMAND_PREPARE},
 				Seed:      proto.Uint64(11), NowMs: proto.Int64(12),
@@ -45,7 +51,12 @@ func TestQuestionFromProto(t *testing.T) {
 			decision.Question{
 				Session: decision.Session{
 					Username: "app", Schemaname: "shop", ClientAddr: "10.0.0.1", ProxyAddr: "127.0.0.1", ProxyPort: 6033,
-					NextQueryFlagIn: 0, TransactionHostgroup: 1, LockedHostgroup: 2,
+					NextQueryFlagIn: 0, TransactionHostgroup: 1, LockedHostgroup: 2, RandomValue: 0.25, KeptRoute: decision.None,
+					ConnectAttrs: map[string]string{"program_name": "mysql"},
+					Router: &guideline.Router{
+						Name: "n", Hostname: "h", LocalCluster: "c", Tags: map[string]string{"k": "1"}, RouteName: "rw", BindAddress: "0.0.0.0",
+						PortRW: 6446, PortRO: 6447, PortRWSplit: 6450,
+					},
 				},
 				Statement: decision.Statement{Text: []byte("\xff"), HasText: true, Command: decision.Prepare},
 				Seed:      11, NowMS: 12,
@@ -105,6 +116,9 @@ func TestQuestionFromProtoErrors(t *testing.T) {
 		{"session.client_port", session(&decisionv1.Session{ClientPort: 65536})},
 		{"session.proxy_port", session(&decisionv1.Session{ProxyPort: 65536})},
 		{"session.random_value", session(&decisionv1.Session{RandomValue: new(-0.1)})},
+		{"session.random_value", session(&decisionv1.Session{RandomValue: proto.Float64(1)})},
+		{"session.router.port_rw", session(&decisionv1.Session{Router: &decisionv1.Router{PortRw: 65536}})},
+		{"session.router.port_rw_split", session(&decisionv1.Session{Router: &decisionv1.Router{PortRwSplit: 70000}})},
 		{"session.next_query_flag_in", session(&decisionv1.Session{NextQueryFlagIn: proto.Int32(-1)})},
 		{"session.transaction_hostgroup", session(&decisionv1.Session{TransactionHostgroup: proto.Int32(-1)})},
 		{"session.locked_hostgroup", session(&decisionv1.Session{LockedHostgroup: proto.Int32(-1)})},

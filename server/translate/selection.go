@@ -9,7 +9,8 @@ import (
 const DefaultMaxLatencyMS = 1000
 
 // SelectFromProto gives the core's form of a request for a server; its seed is 0 when req has none. For candidates the
-// list is not nil, for a hostgroup it is. The error is a *FieldError.
+// list is not nil, for a hostgroup or a guideline's pool it is. Which pool, and for which router, is the caller's to look at.
+// The error is a *FieldError.
 func SelectFromProto(req *decisionv1.SelectServerRequest) (decision.SelectRequest, []decision.Candidate, error) {
 	out := decision.SelectRequest{
 		Seed:        req.GetSeed(),
@@ -25,6 +26,11 @@ func SelectFromProto(req *decisionv1.SelectServerRequest) (decision.SelectReques
 		}
 		out.Hostgroup = target.Hostgroup
 		return out, nil, nil
+	case *decisionv1.SelectServerRequest_GuidelinePool:
+		if target.GuidelinePool == "" {
+			return out, nil, fieldError("guideline_pool", "it is empty: give one of the pools that a decision's guideline names")
+		}
+		return out, nil, checkRouter("router", req.GetRouter())
 	case *decisionv1.SelectServerRequest_Candidates:
 		list := make([]decision.Candidate, len(target.Candidates.GetCandidates()))
 		for i, c := range target.Candidates.GetCandidates() {
@@ -42,7 +48,7 @@ func SelectFromProto(req *decisionv1.SelectServerRequest) (decision.SelectReques
 		}
 		return out, list, nil
 	}
-	return out, nil, fieldError("target", "it is required: give hostgroup or candidates")
+	return out, nil, fieldError("target", "it is required: give hostgroup, guideline_pool or candidates")
 }
 
 // SelectToProto gives the API's form of a draw. The field generation is the caller's to fill in.

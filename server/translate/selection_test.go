@@ -45,12 +45,23 @@ func TestSelectFromProto(t *testing.T) {
 	if _, list, err = translate.SelectFromProto(req); err != nil || list == nil {
 		t.Errorf("no candidates: %v, error %v, want a list without any", list, err)
 	}
+
+	req.Target = &decisionv1.SelectServerRequest_GuidelinePool{GuidelinePool: "all:r"}
+	want.Hostgroup = 0
+	if got, list, err = translate.SelectFromProto(req); err != nil || list != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("pool: %+v, candidates %v, error %v, want %+v", got, list, err, want)
+	}
 }
 
 func TestSelectFromProtoErrors(t *testing.T) {
 	for want, req := range map[string]*decisionv1.SelectServerRequest{
 		"target":    {},
 		"hostgroup": {Target: &decisionv1.SelectServerRequest_Hostgroup{Hostgroup: -1}},
+
+		"guideline_pool": {Target: &decisionv1.SelectServerRequest_GuidelinePool{}},
+		"router.port_ro": {
+			Target: &decisionv1.SelectServerRequest_GuidelinePool{GuidelinePool: "all:r"}, Router: &decisionv1.Router{PortRo: 65536},
+		},
 	} {
 		_, _, err := translate.SelectFromProto(req)
 		var field *translate.FieldError

@@ -45,29 +45,43 @@ func Unmarshal(format uint32, b []byte) (*configv1.Config, error) {
 // UnknownField gives the path of the first part of cfg that came with a field this release does not know, e.g.
 // "query_rules[3]"; empty when there is none.
 func UnknownField(cfg *configv1.Config) string {
-	if path, found := unknownField(cfg.ProtoReflect(), "config"); found {
+	if path, found := unknownField(cfg.ProtoReflect(), wholeConfig); found {
 		return path
 	}
 	return ""
 }
+
+// wholeConfig is the path of what is in no field.
+const wholeConfig = "config"
 
 func unknownField(m protoreflect.Message, path string) (at string, found bool) {
 	if len(m.GetUnknown()) > 0 {
 		return path, true
 	}
 	m.Range(func(f protoreflect.FieldDescriptor, v protoreflect.Value) bool {
+		name := string(f.Name())
+		if path != wholeConfig {
+			name = path + "." + name
+		}
 		switch {
+		case f.IsMap():
+			if f.MapValue().Message() == nil {
+				return true
+			}
+			v.Map().Range(func(key protoreflect.MapKey, value protoreflect.Value) bool {
+				at, found = unknownField(value.Message(), fmt.Sprintf("%s[%q]", name, key.String()))
+				return !found
+			})
 		case f.Message() == nil:
 		case f.IsList():
 			list := v.List()
 			for i := range list.Len() {
-				if len(list.Get(i).Message().GetUnknown()) > 0 { // the items hold no messages
-					at, found = fmt.Sprintf("%s[%d]", f.Name(), i), true
+				if at, found = unknownField(list.Get(i).Message(), fmt.Sprintf("%s[%d]", name, i)); found {
 					return false
 				}
 			}
 		default:
-			at, found = unknownField(v.Message(), string(f.Name()))
+			at, found = unknownField(v.Message(), name)
 		}
 		return !found
 	})
