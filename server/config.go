@@ -13,12 +13,18 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/pointsman/pointsman/clients/settings"
+	"github.com/pointsman/pointsman/server/monitor"
+	"github.com/pointsman/pointsman/server/resolve"
 )
+
+// minInterval bounds how often servers and names are looked at.
+const minInterval = 100 * time.Millisecond
 
 // config is what the flags say.
 type config struct {
@@ -33,6 +39,11 @@ type config struct {
 	etcdCA        string
 	etcdCert      string
 	etcdKey       string
+
+	monitorUsername     string
+	monitorPasswordFile string
+	monitorInterval     time.Duration
+	resolveInterval     time.Duration
 }
 
 func (c *config) addCommonFlags(f *pflag.FlagSet, environ []string) {
@@ -50,6 +61,10 @@ func (c *config) addServeFlags(f *pflag.FlagSet, environ []string) {
 	f.StringVar(&c.etcdCA, "etcd-ca", "", "file with the CA certificates that etcd's certificate is checked against")
 	f.StringVar(&c.etcdCert, "etcd-cert", "", "file with this server's client certificate for etcd")
 	f.StringVar(&c.etcdKey, "etcd-key", "", "file with the key of --etcd-cert")
+	f.StringVar(&c.monitorUsername, "monitor-username", "", "MySQL user that looks at the health and the role of servers while a routing guideline is in force; empty: nobody looks")
+	f.StringVar(&c.monitorPasswordFile, "monitor-password-file", "", "file with the password of --monitor-username; empty: it has none")
+	f.DurationVar(&c.monitorInterval, "monitor-interval", monitor.DefaultInterval, "how often servers are looked at")
+	f.DurationVar(&c.resolveInterval, "resolve-interval", resolve.DefaultInterval, "how often the names that a routing guideline resolves are looked up")
 }
 
 // defaultDataDir is where the system keeps state: of services for root, else of the user.
@@ -113,8 +128,26 @@ func (c *config) check(command string) error {
 		return fmt.Errorf("flag --etcd-prefix: %q does not begin with / and a name", c.etcdPrefix)
 	case (c.etcdCert == "") != (c.etcdKey == ""):
 		return errors.New("flags --etcd-cert and --etcd-key belong together")
+	case c.monitorPasswordFile != "" && c.monitorUsername == "":
+		return errors.New("flag --monitor-password-file: it is for --monitor-username, which is missing")
+	case c.monitorInterval < minInterval:
+		return fmt.Errorf("flag --monitor-interval: %v is too short, the least is %v", c.monitorInterval, minInterval)
+	case c.resolveInterval < minInterval:
+		return fmt.Errorf("flag --resolve-interval: %v is too short, the least is %v", c.resolveInterval, minInterval)
 	}
 	return nil
+}
+
+// monitorPassword reads --monitor-password-file. A newline at its end is not part of the password.
+func (c *config) monitorPassword() (string, error) {
+	if c.monitorPasswordFile == "" {
+		return "", nil
+	}
+	b, err := os.ReadFile(c.monitorPasswordFile)
+	if err != nil {
+		return "", fmt.Errorf("flag --monitor-password-file: %w", err)
+	}
+	return strings.TrimRight(string(b), "\r\n"), nil
 }
 
 // etcdTLS is nil for plain connections.

@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"path/filepath"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -21,6 +22,10 @@ import (
 	"github.com/pointsman/pointsman/server/feed"
 	"github.com/pointsman/pointsman/server/loaded"
 	"github.com/pointsman/pointsman/server/metrics"
+	"github.com/pointsman/pointsman/server/monitor"
+	"github.com/pointsman/pointsman/server/observed"
+	"github.com/pointsman/pointsman/server/resolve"
+	"github.com/pointsman/pointsman/server/state"
 	"github.com/pointsman/pointsman/store"
 	"github.com/pointsman/pointsman/store/embedded"
 )
@@ -42,6 +47,10 @@ func serve(ctx context.Context, c *config, log *slog.Logger, version string) err
 		return err
 	}
 	exe, err := self()
+	if err != nil {
+		return err
+	}
+	password, err := c.monitorPassword()
 	if err != nil {
 		return err
 	}
@@ -75,7 +84,15 @@ func serve(ctx context.Context, c *config, log *slog.Logger, version string) err
 	}
 	defer st.Close() //nolint:errcheck // nothing is lost with it
 
-	s := newServer(st, filepath.Join(c.dataDir, "lastgood"), log, version)
+	s := newServer(st, c, log, version)
+	if c.monitorUsername != "" {
+		s.monitor = func(ctx context.Context) {
+			monitor.Run(ctx, monitor.Options{
+				Live: s.live, Observed: s.observed, User: c.monitorUsername, Password: password,
+				Interval: c.monitorInterval, Metrics: s.metrics, Logger: log,
+			})
+		}
+	}
 	s.feed.LoadLastGood(ctx)
 	if err := s.run(ctx, listeners, adminListener, storeChild(c, exe, s.metrics, log)); err != nil {
 		if _, ok := errors.AsType[*embedded.LockedError](err); ok {
@@ -114,33 +131,45 @@ func storeChild(c *config, exe string, m *metrics.Metrics, log *slog.Logger) fun
 
 // server is the running whole.
 type server struct {
-	store   *store.Store
-	live    *live.Holder[loaded.Generation]
-	metrics *metrics.Metrics
-	feed    *feed.Feed
-	health  *health.Server
-	grpc    *grpc.Server
-	log     *slog.Logger
+	store    *store.Store
+	live     *live.Holder[loaded.Generation]
+	observed *observed.Holder
+	state    *state.Holder
+	metrics  *metrics.Metrics
+	resolver *resolve.Resolver
+	monitor  func(context.Context) // nil: nobody looks at the servers
+	feed     *feed.Feed
+	health   *health.Server
+	grpc     *grpc.Server
+	log      *slog.Logger
 	// stopping is closed when streams shall end.
 	stopping chan struct{}
 	// unanswered is how many calls are.
 	unanswered atomic.Int64
 }
 
-func newServer(st *store.Store, lastGood string, log *slog.Logger, version string) *server {
+func newServer(st *store.Store, c *config, log *slog.Logger, version string) *server {
 	s := &server{
 		store:    st,
 		live:     &live.Holder[loaded.Generation]{},
+		observed: &observed.Holder{},
 		metrics:  metrics.New(version),
 		health:   health.NewServer(),
 		log:      log,
 		stopping: make(chan struct{}),
 	}
 	s.metrics.WatchStore(st.LastConfirmed)
-	s.feed = feed.New(st, s.live, lastGood, s.metrics, log)
+	s.state = state.NewHolder(s.metrics, log)
+	s.resolver = resolve.New(resolve.Options{
+		Live: s.live, Observed: s.observed, Lookup: resolve.System, Interval: c.resolveInterval, Logger: log,
+	})
+	s.feed = feed.New(feed.Options{
+		Store: st, Live: s.live, State: s.state, Prepare: s.resolver.Prepare,
+		Path: filepath.Join(c.dataDir, "lastgood"), Metrics: s.metrics, Logger: log,
+	})
 	s.grpc = newGRPC(
-		api.NewDecision(s.live, s.metrics, log, s.stopping),
-		api.NewConfig(st, s.live, s.metrics, log, s.stopping),
+		api.NewDecision(s.live, s.observed, s.state, s.metrics, log, s.stopping),
+		api.NewConfig(st, s.live, s.observed, s.state, s.metrics, log, s.stopping),
 		s.health, s.metrics, log, s.stopping, &s.unanswered)
 	return s
 }
@@ -164,6 +193,16 @@ func (s *server) run(ctx context.Context, listeners []net.Listener, adminListene
 		s.feed.Run(groupCtx)
 		return nil
 	})
+	group.Go(func() error {
+		s.resolver.Run(groupCtx)
+		return nil
+	})
+	if s.monitor != nil {
+		group.Go(func() error {
+			s.monitor(groupCtx)
+			return nil
+		})
+	}
 	group.Go(func() error {
 		keepHealth(groupCtx, s.health, func() bool { return s.live.Current() != nil }, s.live.Changed, s.store.LastConfirmed)
 		return nil
@@ -198,7 +237,7 @@ func (s *server) run(ctx context.Context, listeners []net.Listener, adminListene
 
 // serveAdmin serves the admin pages until ctx ends.
 func (s *server) serveAdmin(ctx context.Context, group *errgroup.Group, l net.Listener) {
-	pages := admin.NewServer(s.metrics.Registry(), s.ready)
+	pages := admin.NewServer(s.metrics.Registry(), s.ready, s.configState)
 	group.Go(func() error {
 		if err := pages.Serve(l); !errors.Is(err, http.ErrServerClosed) {
 			return fmt.Errorf("serve %s: %w", l.Addr(), err)
@@ -218,14 +257,27 @@ func (s *server) ready() error {
 		return errors.New("the server is stopping")
 	default:
 	}
+	now := s.state.Load()
 	switch {
 	case s.live.Current() != nil:
 		return nil
-	case s.metrics.State() == metrics.Invalid:
-		return errors.New("no generation is in force: the newest one was rejected, the log has the cause; publish a valid configuration")
+	case now.Kind == state.Invalid:
+		return fmt.Errorf("no generation is in force; publish a valid configuration: %s", now.Cause())
 	default:
 		return errors.New("no generation is in force; publish a configuration, or wait until the store can be read")
 	}
+}
+
+// configState is what the admin pages say of the configuration.
+func (s *server) configState() string {
+	now := s.state.Load()
+	text := now.Kind.String()
+	for _, more := range []string{now.Cause(), now.Problem} {
+		if more != "" && !strings.Contains(text, more) {
+			text += ": " + more
+		}
+	}
+	return text
 }
 
 // stop ends the calls: streams at once, others when they are answered or have taken too long.

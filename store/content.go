@@ -17,8 +17,10 @@ const (
 	// be cut the same way by every release.
 	chunkSize = 512 << 10
 
-	// maxChunks leaves two of the 128 operations of an etcd transaction for the manifest and head.
-	maxChunks = 126
+	// maxChunks leaves three of the 128 operations of an etcd transaction for the manifest, head and the rejection.
+	maxChunks = 125
+	// maxStoredChunks is what may be found in a store: there were generations before there were rejections.
+	maxStoredChunks = 126
 )
 
 // packed is content ready for upload.

@@ -72,7 +72,7 @@ func (s *Store) manifest(ctx context.Context, generation uint64) (Manifest, erro
 }
 
 func (s *Store) chunks(ctx context.Context, m Manifest) ([]byte, error) {
-	if m.Chunks < 1 || m.Chunks > maxChunks || m.CompressedSize < 0 || m.CompressedSize > int64(m.Chunks)*chunkSize {
+	if m.Chunks < 1 || m.Chunks > maxStoredChunks || m.CompressedSize < 0 || m.CompressedSize > int64(m.Chunks)*chunkSize {
 		return nil, fmt.Errorf("fetch generation %d: %w: manifest says %d bytes in %d chunks",
 			m.Generation, ErrCorrupt, m.CompressedSize, m.Chunks)
 	}

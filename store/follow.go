@@ -23,6 +23,8 @@ type FollowOptions struct {
 	// Running is what the caller already runs, as from a copy on disk: StoreID, Generation and Digest. It is not
 	// offered again, and nothing older is offered.
 	Running Head
+	// OnRead, if given, is called with each head that was read, before any other of these functions.
+	OnRead func(h Head)
 	// OnHead is called when head differs from what was offered last. States in between may be skipped. After an error
 	// the same head is offered again, later; so a generation that was looked at and rejected for good is no error. ctx
 	// is the follower's.
@@ -42,7 +44,8 @@ func (s *Store) Follow(ctx context.Context, o FollowOptions) {
 	}
 	f := &follower{FollowOptions: o, store: s, seen: o.Running, hints: make(chan struct{}, 1)}
 	var wg sync.WaitGroup
-	wg.Go(func() { f.watch(ctx) })
+	wg.Go(func() { f.watch(ctx, s.keys.head()) })
+	wg.Go(func() { f.watch(ctx, s.keys.rejection()) })
 	f.confirmAll(ctx)
 	wg.Wait()
 }
@@ -87,6 +90,9 @@ func (f *follower) confirm(ctx context.Context) error {
 	f.noteSilence(ctx, err)
 	if err != nil {
 		return err
+	}
+	if f.OnRead != nil {
+		f.OnRead(h)
 	}
 	if f.seen.StoreID == "" {
 		f.seen.StoreID = h.StoreID
@@ -148,15 +154,15 @@ func (f *follower) noteSilence(ctx context.Context, err error) {
 	f.silent = err != nil
 }
 
-// watch turns whatever happens to a watch on head into hints. It watches from now on, not from a revision: head is
+// watch turns whatever happens to a watch on a key into hints. It watches from now on, not from a revision: head is
 // read after the watch opened, so nothing is missed, and neither compaction nor a restored backup can mislead it.
-func (f *follower) watch(ctx context.Context) {
+func (f *follower) watch(ctx context.Context, key string) {
 	backoff := minFollowBackoff
 	for ctx.Err() == nil {
 		watchCtx, cancel := context.WithCancel(clientv3.WithRequireLeader(ctx))
-		for resp := range f.store.client.Watch(watchCtx, f.store.keys.head(), clientv3.WithCreatedNotify()) {
+		for resp := range f.store.client.Watch(watchCtx, key, clientv3.WithCreatedNotify()) {
 			if err := resp.Err(); err != nil {
-				f.store.log.DebugContext(ctx, "the watch on head broke; it is opened again", "error", err)
+				f.store.log.DebugContext(ctx, "a watch broke; it is opened again", "key", key, "error", err)
 			} else {
 				backoff = minFollowBackoff
 			}

@@ -13,6 +13,7 @@ type layout struct{ prefix string }
 
 func (l layout) cluster() string     { return l.prefix + "/cluster" }
 func (l layout) head() string        { return l.prefix + "/head" }
+func (l layout) rejection() string   { return l.prefix + "/rejection" }
 func (l layout) generations() string { return l.prefix + "/gen/" }
 func (l layout) blobs() string       { return l.prefix + "/blob/" }
 

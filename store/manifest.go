@@ -67,6 +67,9 @@ type Head struct {
 	PublicationID string    `json:"publication_id"`
 	Time          time.Time `json:"time"`
 
+	// Rejection is the last publication if it was refused, else nil. It belongs to the store, not to the generation.
+	Rejection *Rejection `json:"-"`
+
 	modRevision int64
 }
 

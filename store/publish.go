@@ -143,7 +143,7 @@ func (s *Store) advance(ctx context.Context, p *publication, meta Meta, expected
 	return Manifest{}, notPublished(ErrOvertaken, lost)
 }
 
-// move tries to put the manifest and head in one transaction. Touching the chunks there takes their lease off, and
+// move tries to put the manifest and head, and to take back a rejection, in one transaction. Touching the chunks there takes their lease off, and
 // makes a collection that wants to delete them at the same time fail.
 func (s *Store) move(ctx context.Context, head Head, m Manifest) (outcome, error) {
 	manifestValue, err := encode(m)
@@ -159,17 +159,19 @@ func (s *Store) move(ctx context.Context, head Head, m Manifest) (outcome, error
 		clientv3.Compare(clientv3.ModRevision(headKey), "=", head.modRevision),
 		clientv3.Compare(clientv3.CreateRevision(key), "=", 0),
 	}
-	puts := []clientv3.Op{clientv3.OpPut(key, manifestValue), clientv3.OpPut(headKey, headValue)}
+	changes := []clientv3.Op{
+		clientv3.OpPut(key, manifestValue), clientv3.OpPut(headKey, headValue), clientv3.OpDelete(s.keys.rejection()),
+	}
 	for i := range m.Chunks {
 		chunk := s.keys.chunk(m.Blob, i)
 		conditions = append(conditions, clientv3.Compare(clientv3.CreateRevision(chunk), ">", 0))
-		puts = append(puts, clientv3.OpPut(chunk, "", clientv3.WithIgnoreValue()))
+		changes = append(changes, clientv3.OpPut(chunk, "", clientv3.WithIgnoreValue()))
 	}
 	ctx, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
 	resp, err := s.kv.Txn(ctx).
 		If(conditions...).
-		Then(puts...).
+		Then(changes...).
 		Else(clientv3.OpGet(headKey), clientv3.OpGet(key, clientv3.WithKeysOnly())).
 		Commit()
 	switch {

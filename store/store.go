@@ -135,9 +135,10 @@ func (s *Store) ClusterID(ctx context.Context) (string, error) {
 	}
 }
 
-// Head reads, linearizably, which generation is in force. A store that was never used has generation 0 and no id.
+// Head reads, linearizably, which generation is in force and whether the last publication was refused. A store that was
+// never used has generation 0 and no id.
 func (s *Store) Head(ctx context.Context) (Head, error) {
-	resp, err := s.read(ctx, clientv3.OpGet(s.keys.cluster()), clientv3.OpGet(s.keys.head()))
+	resp, err := s.read(ctx, clientv3.OpGet(s.keys.cluster()), clientv3.OpGet(s.keys.head()), clientv3.OpGet(s.keys.rejection()))
 	if err != nil {
 		return Head{}, explain("read", s.keys.head(), err)
 	}
@@ -156,6 +157,9 @@ func (s *Store) Head(ctx context.Context) (Head, error) {
 			return Head{}, err
 		}
 		h.modRevision = kvs[0].GetModRevision()
+	}
+	if kvs := resp.Responses[2].GetResponseRange().GetKvs(); len(kvs) > 0 {
+		h.Rejection = decodeRejection(s.keys.rejection(), kvs[0].GetValue())
 	}
 	h.StoreID = c.StoreID
 	now := time.Now()

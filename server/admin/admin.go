@@ -14,12 +14,13 @@ const index = `pointsman
 
 /metrics       Prometheus metrics
 /healthz       200 while the process answers
-/readyz        200 when a generation is in force and the server is not stopping
+/readyz        200 when a generation is in force and the server is not stopping, and the configuration's state
 /debug/pprof/  Go profiles
 `
 
-// NewServer makes the HTTP server; it does not listen. Ready says nil, or why the server can't decide.
-func NewServer(metrics prometheus.Gatherer, ready func() error) *http.Server {
+// NewServer makes the HTTP server; it does not listen. Ready says nil, or why the server can't decide; state says how the
+// configuration in force relates to what was published last.
+func NewServer(metrics prometheus.Gatherer, ready func() error, state func() string) *http.Server {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) { say(w, http.StatusOK, index) })
 	mux.Handle("GET /metrics", promhttp.HandlerFor(metrics, promhttp.HandlerOpts{EnableOpenMetrics: true}))
@@ -29,7 +30,7 @@ func NewServer(metrics prometheus.Gatherer, ready func() error) *http.Server {
 			say(w, http.StatusServiceUnavailable, err.Error()+"\n")
 			return
 		}
-		say(w, http.StatusOK, "ready\n")
+		say(w, http.StatusOK, "ready\nconfiguration: "+state()+"\n")
 	})
 	mux.HandleFunc("GET /debug/pprof/", pprof.Index)
 	mux.HandleFunc("GET /debug/pprof/cmdline", pprof.Cmdline)

@@ -13,7 +13,7 @@ import (
 
 func TestPages(t *testing.T) {
 	var notReady error
-	server := admin.NewServer(metrics.New("test").Registry(), func() error { return notReady })
+	server := admin.NewServer(metrics.New("test").Registry(), func() error { return notReady }, func() string { return "stale: why" })
 	get := func(path string) (int, string) {
 		w := httptest.NewRecorder()
 		server.Handler.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, http.NoBody))
@@ -23,7 +23,7 @@ func TestPages(t *testing.T) {
 		"/":                         "/metrics",
 		"/metrics":                  "pointsman_build_info",
 		"/healthz":                  "ok",
-		"/readyz":                   "ready",
+		"/readyz":                   "ready\nconfiguration: stale: why\n",
 		"/debug/pprof/":             "goroutine",
 		"/debug/pprof/cmdline":      "",
 		"/debug/pprof/heap?debug=1": "heap profile",

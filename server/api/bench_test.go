@@ -1,14 +1,11 @@
 package api_test
 
 import (
-	"log/slog"
 	"testing"
 
 	"github.com/pointsman/pointsman/decision/live"
 	decisionv1 "github.com/pointsman/pointsman/proto/pointsman/decision/v1"
-	"github.com/pointsman/pointsman/server/api"
 	"github.com/pointsman/pointsman/server/loaded"
-	"github.com/pointsman/pointsman/server/metrics"
 	"github.com/pointsman/pointsman/server/translate"
 )
 
@@ -24,7 +21,7 @@ func BenchmarkHandler(b *testing.B) {
 	}
 	holder := &live.Holder[loaded.Generation]{}
 	holder.Swap(1, g)
-	service := api.NewDecision(holder, metrics.New("test"), slog.New(slog.DiscardHandler), nil)
+	service := newDecision(holder)
 	req := ask(1, "SELECT * FROM t WHERE id = 5")
 	b.ReportAllocs()
 	for b.Loop() {

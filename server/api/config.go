@@ -13,6 +13,8 @@ import (
 	configv1 "github.com/pointsman/pointsman/proto/pointsman/config/v1"
 	"github.com/pointsman/pointsman/server/loaded"
 	"github.com/pointsman/pointsman/server/metrics"
+	"github.com/pointsman/pointsman/server/observed"
+	"github.com/pointsman/pointsman/server/state"
 	"github.com/pointsman/pointsman/server/translate"
 	"github.com/pointsman/pointsman/store"
 )
@@ -25,6 +27,7 @@ type Store interface {
 	Head(ctx context.Context) (store.Head, error)
 	Fetch(ctx context.Context, generation uint64) ([]byte, store.Manifest, error)
 	List(ctx context.Context, limit int) ([]store.Manifest, error)
+	Reject(ctx context.Context, head store.Head, r store.Rejection) error
 	Publish(ctx context.Context, content store.Content, meta store.Meta, expected *uint64) (store.Manifest, error)
 	Rollback(ctx context.Context, generation uint64, meta store.Meta, expected *uint64) (store.Manifest, error)
 }
@@ -33,22 +36,25 @@ type Store interface {
 type Config struct {
 	configv1.UnimplementedConfigServiceServer
 
-	store   Store
-	live    *live.Holder[loaded.Generation]
-	metrics *metrics.Metrics
-	log     *slog.Logger
-	stop    <-chan struct{}
+	store    Store
+	live     *live.Holder[loaded.Generation]
+	observed *observed.Holder
+	state    *state.Holder
+	metrics  *metrics.Metrics
+	log      *slog.Logger
+	stop     <-chan struct{}
 
-	// Each is full while a configuration is compiled for that purpose: so no number of such calls takes all processors,
+	// Each is full while a configuration is looked at for that purpose: so no number of such calls takes all processors,
 	// and none of the purposes waits for another.
-	validating, linting, publishing chan struct{}
+	validating, linting, publishing, reporting chan struct{}
 }
 
 // NewConfig makes the service. Its streams end when stop is closed.
-func NewConfig(st Store, holder *live.Holder[loaded.Generation], m *metrics.Metrics, log *slog.Logger, stop <-chan struct{}) *Config {
+func NewConfig(st Store, holder *live.Holder[loaded.Generation], seen *observed.Holder, states *state.Holder, m *metrics.Metrics, log *slog.Logger, stop <-chan struct{}) *Config {
 	return &Config{
-		store: st, live: holder, metrics: m, log: log, stop: stop,
+		store: st, live: holder, observed: seen, state: states, metrics: m, log: log, stop: stop,
 		validating: make(chan struct{}, 1), linting: make(chan struct{}, 1), publishing: make(chan struct{}, 1),
+		reporting: make(chan struct{}, 1),
 	}
 }
 

@@ -13,6 +13,8 @@ import (
 	decisionv1 "github.com/pointsman/pointsman/proto/pointsman/decision/v1"
 	"github.com/pointsman/pointsman/server/loaded"
 	"github.com/pointsman/pointsman/server/metrics"
+	"github.com/pointsman/pointsman/server/observed"
+	"github.com/pointsman/pointsman/server/state"
 	"github.com/pointsman/pointsman/server/translate"
 )
 
@@ -28,20 +30,23 @@ const (
 type Decision struct {
 	decisionv1.UnimplementedDecisionServiceServer
 
-	live    *live.Holder[loaded.Generation]
-	metrics *metrics.Metrics
-	log     *slog.Logger
-	stop    <-chan struct{}
-	rooms   sync.Pool
+	live     *live.Holder[loaded.Generation]
+	observed *observed.Holder
+	state    *state.Holder
+	metrics  *metrics.Metrics
+	log      *slog.Logger
+	stop     <-chan struct{}
+	rooms    sync.Pool
+	pools    pools
 
 	explaining chan struct{} // full while a statement is explained
 	gate       *gate
 }
 
 // NewDecision makes the service. Its streams end when stop is closed.
-func NewDecision(holder *live.Holder[loaded.Generation], m *metrics.Metrics, log *slog.Logger, stop <-chan struct{}) *Decision {
+func NewDecision(holder *live.Holder[loaded.Generation], seen *observed.Holder, states *state.Holder, m *metrics.Metrics, log *slog.Logger, stop <-chan struct{}) *Decision {
 	return &Decision{
-		live: holder, metrics: m, log: log, stop: stop,
+		live: holder, observed: seen, state: states, metrics: m, log: log, stop: stop,
 		rooms:      sync.Pool{New: func() any { return new(room) }},
 		explaining: make(chan struct{}, 1),
 		gate:       newGate(),
@@ -108,12 +113,7 @@ func (s *Decision) decide(ctx context.Context, g *loaded.Generation, req *decisi
 		return err
 	}
 	start := time.Now()
-	if req.Seed == nil {
-		r.question.Seed = rand.Uint64() //nolint:gosec // a draw between flags, no secret
-	}
-	if req.NowMs == nil {
-		r.question.NowMS = start.UnixMilli()
-	}
+	s.complete(g, req, &r.question, start)
 	if err := g.Core.Route(&r.question, &r.answer); err != nil {
 		s.rooms.Put(r)
 		return err
@@ -135,9 +135,30 @@ func (s *Decision) decide(ctx context.Context, g *loaded.Generation, req *decisi
 	return nil
 }
 
+// complete fills in what a caller leaves to the service: the draws, the time, the names that a guideline resolves, and for
+// a session without a random number either the route that it has by its cookie or a new number.
+func (s *Decision) complete(g *loaded.Generation, req *decisionv1.RouteStatementRequest, q *decision.Question, now time.Time) {
+	if req.Seed == nil {
+		q.Seed = rand.Uint64() //nolint:gosec // a draw between flags, no secret
+	}
+	if req.NowMs == nil {
+		q.NowMS = now.UnixMilli()
+	}
+	q.Names = s.observed.Current().Names
+	q.Session.KeptRoute = decision.None
+	if req.GetSession().RandomValue != nil || !g.Core.LooksAtRandomValue() {
+		return
+	}
+	if generation, route, ok := decision.ParseCookie(req.GetCookie()); ok && generation == g.Number && route != decision.None {
+		q.Session.KeptRoute = route
+		return
+	}
+	q.Session.RandomValue = rand.Float64() //nolint:gosec // a draw between routes, no secret
+}
+
 // noGeneration says why no generation is in force.
 func (s *Decision) noGeneration() error {
-	if s.metrics.State() == metrics.Invalid {
+	if s.state.Load().Kind == state.Invalid {
 		return errRejected
 	}
 	return errNoGeneration

@@ -51,6 +51,8 @@ const (
 	ReasonStoreNewer           = "STORE_NEWER"
 	ReasonOutcomeUnknown       = "OUTCOME_UNKNOWN"
 	ReasonServerStopping       = "SERVER_STOPPING"
+	ReasonNoGuideline          = "NO_GUIDELINE"
+	ReasonPoolNotFound         = "POOL_NOT_FOUND"
 	ReasonServerBusy           = "SERVER_BUSY"
 	ReasonInternal             = "INTERNAL"
 )
@@ -58,6 +60,7 @@ const (
 var (
 	errNoGeneration = errors.New("no configuration is loaded yet: publish one, or wait until the store can be read")
 	errRejected     = errors.New("the newest generation was rejected and none is in force: publish a valid configuration; the server's log has the cause")
+	errNoGuideline  = errors.New("no routing guideline is in force, so there are no guideline pools: publish a configuration with guideline and guideline_binding, or draw from a hostgroup")
 	errStopping     = errors.New("the server is stopping; ask another one")
 	errPasswords    = errors.New("the passwords of the newest generation can't be read, so every user that the running generation does not know needs one in this configuration")
 )
@@ -176,6 +179,7 @@ func describe(err error) description {
 		conflict   *store.ConflictError
 		busy       *busyError
 		panicked   panicError
+		pool       *decision.UnknownPoolError
 	)
 	d := description{message: err.Error()}
 	switch {
@@ -208,6 +212,10 @@ func describe(err error) description {
 		d.code, d.reason, d.metadata = codes.ResourceExhausted, ReasonServerBusy, map[string]string{"limit_bytes": strconv.FormatInt(busy.limit, 10)}
 	case errors.Is(err, errPasswords):
 		d.code, d.reason = codes.FailedPrecondition, ReasonPasswordsUnreadable
+	case errors.Is(err, errNoGuideline):
+		d.code, d.reason = codes.FailedPrecondition, ReasonNoGuideline
+	case errors.As(err, &pool):
+		d.code, d.reason, d.metadata = codes.NotFound, ReasonPoolNotFound, map[string]string{"guideline_pool": pool.Pool}
 	case errors.As(err, &panicked):
 		d.code, d.reason = codes.Internal, ReasonInternal
 	default:

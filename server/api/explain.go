@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"math/rand/v2"
 	"time"
 
 	"github.com/pointsman/pointsman/decision"
@@ -29,14 +28,14 @@ func (s *Decision) ExplainStatement(ctx context.Context, req *decisionv1.RouteSt
 	if ctx.Err() != nil {
 		return nil, toStatus(ctx.Err())
 	}
-	resp, err := explain(g, req)
+	resp, err := s.explain(g, req)
 	if err != nil {
 		return nil, toStatus(err)
 	}
 	return resp, nil
 }
 
-func explain(g *loaded.Generation, req *decisionv1.RouteStatementRequest) (*decisionv1.ExplainStatementResponse, error) {
+func (s *Decision) explain(g *loaded.Generation, req *decisionv1.RouteStatementRequest) (*decisionv1.ExplainStatementResponse, error) {
 	st := req.GetStatement()
 	if n := max(len(st.GetText()), len(st.GetRawText()), len(st.GetDigestText()), len(st.GetRawDigestText())); n > maxExplained {
 		return nil, badField("statement", "%d bytes are too many to explain, the limit is %d", n, maxExplained)
@@ -45,12 +44,7 @@ func explain(g *loaded.Generation, req *decisionv1.RouteStatementRequest) (*deci
 	if err := translate.QuestionFromProto(req, &q); err != nil {
 		return nil, err
 	}
-	if req.Seed == nil {
-		q.Seed = rand.Uint64() //nolint:gosec // a draw between flags, no secret
-	}
-	if req.NowMs == nil {
-		q.NowMS = time.Now().UnixMilli()
-	}
+	s.complete(g, req, &q, time.Now())
 	x, err := g.Core.Explain(&q)
 	if err != nil {
 		return nil, err

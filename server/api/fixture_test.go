@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"net"
+	"net/netip"
 	"path/filepath"
 	"sync"
 	"testing"
@@ -18,6 +19,7 @@ import (
 	"google.golang.org/grpc/test/bufconn"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/pointsman/pointsman/decision/guideline"
 	"github.com/pointsman/pointsman/decision/live"
 	configv1 "github.com/pointsman/pointsman/proto/pointsman/config/v1"
 	decisionv1 "github.com/pointsman/pointsman/proto/pointsman/decision/v1"
@@ -26,6 +28,9 @@ import (
 	"github.com/pointsman/pointsman/server/internal/memstore"
 	"github.com/pointsman/pointsman/server/loaded"
 	"github.com/pointsman/pointsman/server/metrics"
+	"github.com/pointsman/pointsman/server/observed"
+	"github.com/pointsman/pointsman/server/resolve"
+	"github.com/pointsman/pointsman/server/state"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -37,6 +42,8 @@ type fixture struct {
 
 	store     *memstore.Store
 	live      *live.Holder[loaded.Generation]
+	observed  *observed.Holder
+	names     map[string]string // what host names resolve to
 	decisions *api.Decision
 	configs   *api.Config
 	stop      func()
@@ -44,14 +51,24 @@ type fixture struct {
 
 func newFixture(tb testing.TB) *fixture {
 	tb.Helper()
+	return newFixtureOf(tb, &memstore.Store{})
+}
+
+// newFixtureOf starts a server over a store that others may use as well.
+func newFixtureOf(tb testing.TB, st *memstore.Store) *fixture {
+	tb.Helper()
 	stopping := make(chan struct{})
-	f := &fixture{store: &memstore.Store{}, live: &live.Holder[loaded.Generation]{}, stop: sync.OnceFunc(func() { close(stopping) })}
+	f := &fixture{
+		store: st, live: &live.Holder[loaded.Generation]{}, observed: &observed.Holder{}, names: make(map[string]string),
+		stop: sync.OnceFunc(func() { close(stopping) }),
+	}
 	m, log := metrics.New("test"), slog.New(slog.DiscardHandler)
+	states := state.NewHolder(m, log)
 
 	server := grpc.NewServer(api.ServerOptions()...)
-	f.decisions = api.NewDecision(f.live, m, log, stopping)
+	f.decisions = api.NewDecision(f.live, f.observed, states, m, log, stopping)
 	decisionv1.RegisterDecisionServiceServer(server, f.decisions)
-	f.configs = api.NewConfig(f.store, f.live, m, log, stopping)
+	f.configs = api.NewConfig(f.store, f.live, f.observed, states, m, log, stopping)
 	configv1.RegisterConfigServiceServer(server, f.configs)
 	listener := bufconn.Listen(1 << 20)
 	conn, err := grpc.NewClient("passthrough:///bufconn",
@@ -67,7 +84,12 @@ func newFixture(tb testing.TB) *fixture {
 	ctx, cancel := context.WithCancel(tb.Context())
 	var wg sync.WaitGroup
 	wg.Go(func() { _ = server.Serve(listener) })
-	wg.Go(func() { feed.New(f.store, f.live, lastGood, m, log).Run(ctx) })
+	names := resolve.New(resolve.Options{Live: f.live, Observed: f.observed, Lookup: f.lookup, Interval: time.Hour, Logger: log})
+	wg.Go(func() {
+		feed.New(feed.Options{
+			Store: f.store, Live: f.live, State: states, Prepare: names.Prepare, Path: lastGood, Metrics: m, Logger: log,
+		}).Run(ctx)
+	})
 	tb.Cleanup(func() {
 		cancel()
 		_ = conn.Close()
@@ -75,6 +97,18 @@ func newFixture(tb testing.TB) *fixture {
 		wg.Wait()
 	})
 	return f
+}
+
+// newDecision makes the service alone.
+func newDecision(holder *live.Holder[loaded.Generation]) *api.Decision {
+	m, log := metrics.New("test"), slog.New(slog.DiscardHandler)
+	return api.NewDecision(holder, &observed.Holder{}, state.NewHolder(m, log), m, log, nil)
+}
+
+// lookup knows the fixture's names.
+func (f *fixture) lookup(_ context.Context, host guideline.Host) ([]netip.Addr, error) {
+	address, err := netip.ParseAddr(f.names[host.Name])
+	return []netip.Addr{address}, err
 }
 
 // publish publishes cfg and returns the new generation's number, which this server then runs.

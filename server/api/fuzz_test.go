@@ -1,7 +1,6 @@
 package api_test
 
 import (
-	"log/slog"
 	"testing"
 
 	"google.golang.org/grpc/codes"
@@ -11,9 +10,7 @@ import (
 	"github.com/pointsman/pointsman/decision/live"
 	configv1 "github.com/pointsman/pointsman/proto/pointsman/config/v1"
 	decisionv1 "github.com/pointsman/pointsman/proto/pointsman/decision/v1"
-	"github.com/pointsman/pointsman/server/api"
 	"github.com/pointsman/pointsman/server/loaded"
-	"github.com/pointsman/pointsman/server/metrics"
 	"github.com/pointsman/pointsman/server/translate"
 )
 
@@ -34,7 +31,7 @@ func FuzzRouteRequest(f *testing.F) {
 	}
 	holder := &live.Holder[loaded.Generation]{}
 	holder.Swap(1, g)
-	service := api.NewDecision(holder, metrics.New("test"), slog.New(slog.DiscardHandler), nil)
+	service := newDecision(holder)
 
 	for _, req := range []*decisionv1.RouteStatementRequest{
 		ask(1, "SELECT 1"),

@@ -16,11 +16,14 @@ import (
 	"github.com/pointsman/pointsman/server/internal/memstore"
 	"github.com/pointsman/pointsman/server/loaded"
 	"github.com/pointsman/pointsman/server/metrics"
+	"github.com/pointsman/pointsman/server/observed"
+	"github.com/pointsman/pointsman/server/state"
 	"github.com/pointsman/pointsman/server/translate"
 )
 
-func newConfig(st *memstore.Store) *api.Config {
-	return api.NewConfig(st, &live.Holder[loaded.Generation]{}, metrics.New("test"), slog.New(slog.DiscardHandler), nil)
+func newConfig(st api.Store) *api.Config {
+	m, log := metrics.New("test"), slog.New(slog.DiscardHandler)
+	return api.NewConfig(st, &live.Holder[loaded.Generation]{}, &observed.Holder{}, state.NewHolder(m, log), m, log, nil)
 }
 
 // Publishers that expect nothing come one after the other, however many they are.

@@ -117,6 +117,7 @@ func (s *Config) publishOnce(ctx context.Context, req *configv1.PublishConfigReq
 		return store.Manifest{}, nil, err
 	}
 	if problems.HasErrors() {
+		s.record(ctx, head, cfg, meta, problems)
 		return store.Manifest{}, nil, &loaded.ProblemsError{Problems: problems}
 	}
 	stored, err := translate.Marshal(cfg)

@@ -9,8 +9,8 @@ import (
 	"github.com/pointsman/pointsman/server/translate"
 )
 
-// SelectServer draws a server of a hostgroup, or one of the servers that the caller describes. The latter needs no
-// generation, but takes default_max_latency_ms from the one in force, which the answer names.
+// SelectServer draws a server of a hostgroup or of a pool of the guideline in force, or one of the servers that the caller
+// describes. The latter needs no generation, but takes default_max_latency_ms from the one in force, which the answer names.
 func (s *Decision) SelectServer(_ context.Context, req *decisionv1.SelectServerRequest) (*decisionv1.SelectServerResponse, error) {
 	ask, candidates, err := translate.SelectFromProto(req)
 	if err != nil {
@@ -38,7 +38,14 @@ func (s *Decision) SelectServer(_ context.Context, req *decisionv1.SelectServerR
 	if g == nil {
 		return nil, toStatus(s.noGeneration())
 	}
-	drawn := g.Core.Select(&ask)
+	var drawn decision.SelectResult
+	if _, ok := req.GetTarget().(*decisionv1.SelectServerRequest_GuidelinePool); ok {
+		if drawn, err = s.pools.draw(g, s.observed.Current(), req, &ask); err != nil {
+			return nil, toStatus(err)
+		}
+	} else {
+		drawn = g.Core.Select(&ask)
+	}
 	resp := translate.SelectToProto(&drawn)
 	resp.Generation = g.Number
 	return resp, nil

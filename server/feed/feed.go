@@ -12,6 +12,7 @@ import (
 	"github.com/pointsman/pointsman/decision/live"
 	"github.com/pointsman/pointsman/server/loaded"
 	"github.com/pointsman/pointsman/server/metrics"
+	"github.com/pointsman/pointsman/server/state"
 	"github.com/pointsman/pointsman/server/translate"
 	"github.com/pointsman/pointsman/store"
 	"github.com/pointsman/pointsman/store/lastgood"
@@ -23,14 +24,29 @@ type Store interface {
 	Fetch(ctx context.Context, generation uint64) ([]byte, store.Manifest, error)
 }
 
+// Options are what a feed works with; all are required.
+type Options struct {
+	// Store is followed.
+	Store Store
+	// Live gets each generation that compiles.
+	Live *live.Holder[loaded.Generation]
+	// State is told what is read and what becomes of it.
+	State *state.Holder
+	// Prepare is called with each generation before it comes into force, e.g. to look up names. It must end by itself.
+	Prepare func(context.Context, *loaded.Generation)
+	// Path is where the last good generation is kept; the folder must exist.
+	Path string
+	// Metrics counts.
+	Metrics *metrics.Metrics
+	// Logger gets a line for each generation.
+	Logger *slog.Logger
+}
+
 // Feed keeps a live holder at the newest generation that compiles.
 type Feed struct {
-	store   Store
-	live    *live.Holder[loaded.Generation]
-	path    string
-	metrics *metrics.Metrics
-	log     *slog.Logger
+	Options
 
+	log     *slog.Logger
 	running store.Head
 	// unreadable is the head that was last rejected because it can't be read.
 	unreadable store.Head
@@ -40,17 +56,15 @@ type Feed struct {
 	unsaved *lastgood.Record
 }
 
-// New makes a feed. The last good generation is kept at path; the folder must exist.
-func New(st Store, holder *live.Holder[loaded.Generation], path string, m *metrics.Metrics, log *slog.Logger) *Feed {
-	return &Feed{store: st, live: holder, path: path, metrics: m, log: log}
-}
+// New makes a feed.
+func New(o Options) *Feed { return &Feed{Options: o, log: o.Logger} }
 
 // LoadLastGood brings the copy on disk into force, if there is a good one. Call it before Run. A copy that is damaged
 // or does not compile any more is as good as none, but is logged as an error.
 func (f *Feed) LoadLastGood(ctx context.Context) {
-	record, err := lastgood.Load(f.path)
+	record, err := lastgood.Load(f.Path)
 	if errors.Is(err, fs.ErrNotExist) {
-		f.log.InfoContext(ctx, "no copy of a last good generation; waiting for the store", "path", f.path)
+		f.log.InfoContext(ctx, "no copy of a last good generation; waiting for the store", "path", f.Path)
 		return
 	}
 	var g *loaded.Generation
@@ -58,7 +72,7 @@ func (f *Feed) LoadLastGood(ctx context.Context) {
 		g, err = loaded.Load(record.Generation, record.Digest, record.Format, record.Bytes)
 	}
 	if err != nil {
-		f.log.ErrorContext(ctx, "the copy of the last good generation is of no use; waiting for the store", "path", f.path, "error", err)
+		f.log.ErrorContext(ctx, "the copy of the last good generation is of no use; waiting for the store", "path", f.Path, "error", err)
 		return
 	}
 	f.running = store.Head{StoreID: record.StoreID, Generation: record.Generation, Digest: record.Digest}
@@ -70,17 +84,17 @@ func (f *Feed) Run(ctx context.Context) {
 	var wg sync.WaitGroup
 	defer wg.Wait()
 	wg.Go(func() { f.retrySaves(ctx) })
-	f.store.Follow(ctx, store.FollowOptions{
+	f.Store.Follow(ctx, store.FollowOptions{
 		Running: f.running,
+		OnRead:  func(h store.Head) { f.State.Seen(ctx, h) },
 		OnHead:  f.offer,
-		OnAlarm: func(err error) { f.metrics.SetAlarm(err != nil) },
+		OnAlarm: func(err error) { f.State.Alarm(ctx, err) },
 	})
 }
 
 // offer takes a generation into force if it can be. An error means that it could not be looked at.
 func (f *Feed) offer(ctx context.Context, head store.Head) error {
-	f.metrics.Offered(head.Generation)
-	stored, manifest, err := f.store.Fetch(ctx, head.Generation)
+	stored, manifest, err := f.Store.Fetch(ctx, head.Generation)
 	if errors.Is(err, store.ErrCorrupt) || errors.Is(err, store.ErrNotFound) {
 		f.rejectUnreadable(ctx, head, err)
 	}
@@ -93,7 +107,7 @@ func (f *Feed) offer(ctx context.Context, head store.Head) error {
 		return nil
 	}
 	if !f.takeOver(ctx, g, "store") {
-		f.reject(ctx, head, fmt.Errorf("it is not newer than generation %d, which is in force; publish again to go on", f.live.Generation()))
+		f.reject(ctx, head, fmt.Errorf("it is not newer than generation %d, which is in force; publish again to go on", f.Live.Generation()))
 		return nil
 	}
 	f.save(ctx, &lastgood.Record{
@@ -112,8 +126,8 @@ func (f *Feed) save(ctx context.Context, r *lastgood.Record) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.unsaved = nil
-	err := lastgood.Save(f.path, *r)
-	f.metrics.Saved(err)
+	err := lastgood.Save(f.Path, *r)
+	f.Metrics.Saved(err)
 	if err != nil {
 		f.unsaved = r
 		f.log.ErrorContext(ctx, "the generation in force could not be saved, it is tried again; a restart without the store would serve an older one",
@@ -141,8 +155,8 @@ func (f *Feed) retrySave(ctx context.Context) {
 	if f.unsaved == nil {
 		return
 	}
-	err := lastgood.Save(f.path, *f.unsaved)
-	f.metrics.Saved(err)
+	err := lastgood.Save(f.Path, *f.unsaved)
+	f.Metrics.Saved(err)
 	if err == nil {
 		f.log.InfoContext(ctx, "the generation in force is saved now", "generation", f.unsaved.Generation)
 		f.unsaved = nil
@@ -151,11 +165,13 @@ func (f *Feed) retrySave(ctx context.Context) {
 
 // takeOver brings a generation into force unless it is older than what is in force.
 func (f *Feed) takeOver(ctx context.Context, g *loaded.Generation, source string) bool {
-	if !f.live.Swap(g.Number, g) {
+	if g.Number <= f.Live.Generation() {
 		return false
 	}
-	f.metrics.InForce(g.Core, time.Now(), g.Loading)
-	f.metrics.SetState(metrics.Current)
+	f.Prepare(ctx, g)
+	f.Metrics.InForce(g.Core, time.Now(), g.Loading)
+	f.State.InForce(ctx, g.Number) // before whoever waits for the generation asks for the state
+	f.Live.Swap(g.Number, g)
 	f.log.InfoContext(ctx, "a generation is in force", "generation", g.Number, "digest", g.Digest, "source", source)
 	return true
 }
@@ -173,14 +189,10 @@ func (f *Feed) rejectUnreadable(ctx context.Context, head store.Head, cause erro
 
 // reject reports a generation that stays out of force.
 func (f *Feed) reject(ctx context.Context, head store.Head, cause error) {
-	state := metrics.Stale
-	if f.live.Current() == nil {
-		state = metrics.Invalid
-	}
-	f.metrics.Rejected()
-	f.metrics.SetState(state)
+	f.Metrics.Rejected()
+	f.State.Refused(ctx, head.Generation, cause)
 	f.log.ErrorContext(ctx, "a generation is rejected", "generation", head.Generation, "digest", head.Digest,
-		"running", f.live.Generation(), "state", state.String(), "error", cause)
+		"running", f.Live.Generation(), "state", f.State.Load().Kind.String(), "error", cause)
 	if problems, ok := errors.AsType[*loaded.ProblemsError](cause); ok {
 		for _, p := range translate.ProblemsToProto(problems.Problems) {
 			f.log.ErrorContext(ctx, "problem of a rejected generation", "generation", head.Generation, "rule_id", p.GetRuleId(),

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -19,6 +20,7 @@ import (
 	"github.com/pointsman/pointsman/server/internal/memstore"
 	"github.com/pointsman/pointsman/server/loaded"
 	"github.com/pointsman/pointsman/server/metrics"
+	"github.com/pointsman/pointsman/server/state"
 	"github.com/pointsman/pointsman/server/translate"
 	"github.com/pointsman/pointsman/store"
 	"github.com/pointsman/pointsman/store/lastgood"
@@ -30,10 +32,13 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 type fixture struct {
 	store   *memstore.Store
 	live    *live.Holder[loaded.Generation]
+	state   *state.Holder
 	metrics *metrics.Metrics
 	feed    *feed.Feed
 	path    string
 	log     *logBuffer
+	// prepared is the generation that was prepared last.
+	prepared atomic.Uint64
 }
 
 // logBuffer is a buffer for many goroutines.
@@ -57,7 +62,17 @@ func (l *logBuffer) String() string {
 func newFixture(t *testing.T, st *memstore.Store, path string) *fixture {
 	t.Helper()
 	f := &fixture{store: st, live: &live.Holder[loaded.Generation]{}, metrics: metrics.New("test"), path: path, log: &logBuffer{}}
-	f.feed = feed.New(st, f.live, path, f.metrics, slog.New(slog.NewTextHandler(f.log, nil)))
+	log := slog.New(slog.NewTextHandler(f.log, nil))
+	f.state = state.NewHolder(f.metrics, log)
+	f.feed = feed.New(feed.Options{
+		Store: st, Live: f.live, State: f.state, Path: path, Metrics: f.metrics, Logger: log,
+		Prepare: func(_ context.Context, g *loaded.Generation) {
+			if f.live.Generation() >= g.Number {
+				t.Errorf("generation %d is prepared while %d is in force", g.Number, f.live.Generation())
+			}
+			f.prepared.Store(g.Number)
+		},
+	})
 	return f
 }
 

@@ -72,11 +72,15 @@ func Strip(cfg *configv1.Config) *configv1.Config {
 // withUsers gives cfg with other users; the rest is shared.
 func withUsers(cfg *configv1.Config, users []*configv1.User) *configv1.Config {
 	return &configv1.Config{
-		Settings:   cfg.GetSettings(),
-		Hostgroups: cfg.GetHostgroups(),
-		Servers:    cfg.GetServers(),
-		Users:      users,
-		QueryRules: cfg.GetQueryRules(),
-		FastRoutes: cfg.GetFastRoutes(),
+		Settings:         cfg.GetSettings(),
+		Hostgroups:       cfg.GetHostgroups(),
+		Servers:          cfg.GetServers(),
+		Users:            users,
+		QueryRules:       cfg.GetQueryRules(),
+		FastRoutes:       cfg.GetFastRoutes(),
+		Guideline:        cfg.GetGuideline(),
+		GuidelineBinding: cfg.GetGuidelineBinding(),
+		Guidelines:       cfg.GetGuidelines(),
+		ActiveGuideline:  cfg.GetActiveGuideline(),
 	}
 }

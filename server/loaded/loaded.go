@@ -92,6 +92,8 @@ type Gateway struct {
 	Servers Part[*configv1.ServerList]
 	// Settings have all defaults filled in.
 	Settings Part[*configv1.Settings]
+	// Guideline is the routing guideline in force, empty when none is.
+	Guideline Part[*configv1.GuidelinePart]
 }
 
 func newGateway(core *decision.Generation) (g Gateway, err error) {
@@ -104,6 +106,9 @@ func newGateway(core *decision.Generation) (g Gateway, err error) {
 	if g.Servers, err = newPart(&configv1.ServerList{Hostgroups: all.GetHostgroups(), Servers: all.GetServers()}); err != nil {
 		return g, err
 	}
-	g.Settings, err = newPart(all.GetSettings())
+	if g.Settings, err = newPart(all.GetSettings()); err != nil {
+		return g, err
+	}
+	g.Guideline, err = newPart(translate.GuidelinePartToProto(core.Guide()))
 	return g, err
 }

@@ -12,7 +12,10 @@ import (
 	"github.com/pointsman/pointsman/server/translate"
 )
 
-// config has something in every part.
+const document = `{"version": "1.0", "destinations": [{"name": "d", "match": "TRUE"}],
+ "routes": [{"name": "r", "match": "TRUE", "destinations": [{"classes": ["d"], "strategy": "round-robin", "priority": 0}]}]}`
+
+// config has something in every part, but for guideline, which excludes active_guideline.
 func config() *configv1.Config {
 	return &configv1.Config{
 		Settings:   &configv1.Settings{DefaultQueryTimeout: proto.Uint32(5000)},
@@ -24,6 +27,10 @@ func config() *configv1.Config {
 		},
 		QueryRules: []*configv1.QueryRule{{RuleId: 1, MatchDigest: new("x")}},
 		FastRoutes: []*configv1.FastRoute{{Username: "app", Schemaname: "s", DestinationHostgroup: 1}},
+
+		GuidelineBinding: &configv1.GuidelineBinding{WriterHostgroup: new(int32(1)), ReaderHostgroup: new(int32(1))},
+		Guidelines:       []*configv1.Guideline{{Name: "g", Document: document}},
+		ActiveGuideline:  "g",
 	}
 }
 
@@ -54,6 +61,9 @@ func TestLoad(t *testing.T) {
 	if got := g.Gateway.Settings.Message; got.GetDefaultQueryTimeout() != 5000 || !got.GetQueryDigests() {
 		t.Errorf("settings %v", got)
 	}
+	if got := g.Gateway.Guideline.Message; got.GetDocument() != document || got.GetBinding().GetDefaultMode() != "rw_split" {
+		t.Errorf("guideline %v", got)
+	}
 
 	again, err := load(t, config())
 	if err != nil {
@@ -75,6 +85,7 @@ func TestLoad(t *testing.T) {
 
 func TestLoadRefuses(t *testing.T) {
 	cfg := config()
+	cfg.ActiveGuideline, cfg.GuidelineBinding, cfg.Guidelines = "", nil, nil // they have warnings
 	cfg.QueryRules[0].MatchDigest = new("(")
 	g, err := load(t, cfg)
 	var problems *loaded.ProblemsError
@@ -95,6 +106,7 @@ func TestLoadRefuses(t *testing.T) {
 
 func TestStrip(t *testing.T) {
 	cfg := config()
+	cfg.Guideline = document
 	before := proto.CloneOf(cfg)
 	got := loaded.Strip(cfg)
 	if !proto.Equal(cfg, before) {

@@ -2,7 +2,6 @@ package metrics
 
 import (
 	"runtime/debug"
-	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -12,25 +11,8 @@ import (
 	"github.com/pointsman/pointsman/decision"
 )
 
-// State says how the generation in force relates to what the store offers.
-type State int
-
-// The states.
-const (
-	// None: nothing was published yet, or nothing has been read yet.
-	None State = iota
-	// Current: the newest generation is in force.
-	Current
-	// Stale: the newest generation was rejected, the last valid one stays in force.
-	Stale
-	// Invalid: the newest generation was rejected and none was ever valid.
-	Invalid
-)
-
-// String gives the label's value.
-func (s State) String() string { return stateNames[s] }
-
-var stateNames = [...]string{None: "none", Current: "current", Stale: "stale", Invalid: "invalid"}
+// stateNames are the values of the label state, as server/state spells them.
+var stateNames = [...]string{"none", "current", "stale", "invalid"}
 
 // reasonNames are the values of the label reason, by decision.Reason.
 var reasonNames = [...]string{
@@ -41,6 +23,7 @@ var reasonNames = [...]string{
 	decision.ReasonTransaction:      "transaction",
 	decision.ReasonLocked:           "locked",
 	decision.ReasonAnswered:         "answered",
+	decision.ReasonGuideline:        "guideline",
 }
 
 // Metrics are a decision server's metrics. All methods are safe for concurrent use.
@@ -58,9 +41,10 @@ type Metrics struct {
 	offered    prometheus.Gauge
 	alarm      prometheus.Gauge
 	restarts   prometheus.Counter
+	looks      *prometheus.CounterVec
+	monitored  *prometheus.GaugeVec
 	rpcOK      map[string]prometheus.Counter // by method; complete before the first call
 
-	config  atomic.Int64 // a State
 	inForce *inForce
 }
 
@@ -100,7 +84,7 @@ func New(version string) *Metrics {
 	m.rpcs = counters("pointsman_rpcs_total", "Calls that ended, by method and gRPC code. A stream counts once.", "method", "code")
 	m.state = prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "pointsman_config_state",
-		Help: "1 for the state of the configuration: none (nothing published), current, stale (the newest was rejected, an older one is in force) or invalid (rejected, and none is in force).",
+		Help: "1 for the state of the configuration: none (nothing published), current, stale (the last publication or the newest generation was refused, an older one is in force) or invalid (refused, and none is in force).",
 	}, []string{"state"})
 	m.offered = prometheus.NewGauge(prometheus.GaugeOpts{
 		Name: "pointsman_offered_generation",
@@ -110,6 +94,11 @@ func New(version string) *Metrics {
 		Name: "pointsman_store_alarm",
 		Help: "1 while the store names an older generation than before, or is another store than before.",
 	})
+	m.looks = counters("pointsman_monitor_looks_total", "Looks of the monitor at a server, by result: ok, refused (it answers with an error) or failed (no answer).", "result")
+	m.monitored = prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		Name: "pointsman_monitor_servers",
+		Help: "Servers that the monitor looks at, by state: available or unavailable.",
+	}, []string{"state"})
 	m.restarts = counter("pointsman_store_restarts_total", "Times that the embedded store ended and was started again.")
 
 	build := prometheus.NewGauge(prometheus.GaugeOpts{
@@ -119,11 +108,11 @@ func New(version string) *Metrics {
 	})
 	build.Set(1)
 	m.registry.MustRegister(
-		m.duration, m.state, m.offered, m.alarm, build, m.inForce,
+		m.duration, m.state, m.offered, m.alarm, m.monitored, build, m.inForce,
 		collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 	)
-	m.SetState(None)
+	m.SetState(stateNames[0])
 	return m
 }
 
@@ -212,20 +201,16 @@ func (m *Metrics) Saved(err error) {
 	m.saves.WithLabelValues("ok").Inc()
 }
 
-// SetState notes the state of the configuration.
-func (m *Metrics) SetState(state State) {
-	m.config.Store(int64(state))
-	for s, name := range stateNames {
+// SetState notes the state of the configuration, in the words of server/state.
+func (m *Metrics) SetState(state string) {
+	for _, name := range stateNames {
 		v := 0.0
-		if State(s) == state {
+		if name == state {
 			v = 1
 		}
 		m.state.WithLabelValues(name).Set(v)
 	}
 }
-
-// State is the state of the configuration.
-func (m *Metrics) State() State { return State(m.config.Load()) }
 
 // SetAlarm notes whether the store is not what it was.
 func (m *Metrics) SetAlarm(on bool) {
@@ -234,6 +219,15 @@ func (m *Metrics) SetAlarm(on bool) {
 	} else {
 		m.alarm.Set(0)
 	}
+}
+
+// Monitored counts a look of the monitor at a server; result is ok, refused or failed.
+func (m *Metrics) Monitored(result string) { m.looks.WithLabelValues(result).Inc() }
+
+// MonitoredServers notes how many servers the monitor finds available and unavailable.
+func (m *Metrics) MonitoredServers(available, unavailable int) {
+	m.monitored.WithLabelValues("available").Set(float64(available))
+	m.monitored.WithLabelValues("unavailable").Set(float64(unavailable))
 }
 
 // StoreRestarted counts a restart of the embedded store.

@@ -26,13 +26,15 @@ func TestMetrics(t *testing.T) {
 	for reason := range decision.ReasonAnswered + 2 { // the zero reason and one too many are not counted
 		m.Decision(reason, time.Microsecond)
 	}
-	m.SetState(metrics.Stale)
+	m.SetState("stale")
 	g, _ := decision.Compile(7, &decision.Config{QueryRules: []decision.QueryRule{{RuleID: 1, MatchDigest: new("^SELECT")}}})
 	m.InForce(g, time.Now(), 1500*time.Millisecond)
 	m.TooComplex()
 	m.Published("ok")
 	m.Rejected()
 	m.SetAlarm(true)
+	m.Monitored("refused")
+	m.MonitoredServers(2, 1)
 	m.Saved(errors.New("disk full"))
 	m.Methods([]string{"/s/known"})
 	m.RPC("/s/known", codes.OK)
@@ -49,6 +51,7 @@ func TestMetrics(t *testing.T) {
 		`pointsman_decisions_total{reason="answered"} 1`,
 		`pointsman_decisions_total{reason="default_hostgroup"} 1`,
 		`pointsman_decisions_total{reason="fast_route"} 1`,
+		`pointsman_decisions_total{reason="guideline"} 1`,
 		`pointsman_decisions_total{reason="locked"} 1`,
 		`pointsman_decisions_total{reason="rule"} 1`,
 		`pointsman_decisions_total{reason="transaction"} 1`,
@@ -62,6 +65,9 @@ func TestMetrics(t *testing.T) {
 		`pointsman_rpcs_total{code="Internal",method="/s/known"} 1`,
 		`pointsman_store_confirmed_seconds -1`,
 		`pointsman_store_alarm 1`,
+		`pointsman_monitor_looks_total{result="refused"} 1`,
+		`pointsman_monitor_servers{state="available"} 2`,
+		`pointsman_monitor_servers{state="unavailable"} 1`,
 		`pointsman_last_good_saves_total{result="error"} 1`,
 	} {
 		if !strings.Contains(page, want+"\n") {

@@ -25,31 +25,37 @@ type reader struct {
 func follow(t *testing.T, s *store.Store, running store.Head, interval time.Duration) *reader {
 	t.Helper()
 	r := &reader{}
+	followed(t, s, store.FollowOptions{
+		Interval: interval,
+		Running:  running,
+		OnHead: func(_ context.Context, h store.Head) error {
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			r.heads = append(r.heads, h)
+			return r.reject
+		},
+		OnAlarm: func(err error) {
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			r.alarms = append(r.alarms, err)
+		},
+	})
+	return r
+}
+
+// followed follows until the test ends.
+func followed(t *testing.T, s *store.Store, o store.FollowOptions) {
+	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		s.Follow(ctx, store.FollowOptions{
-			Interval: interval,
-			Running:  running,
-			OnHead: func(_ context.Context, h store.Head) error {
-				r.mu.Lock()
-				defer r.mu.Unlock()
-				r.heads = append(r.heads, h)
-				return r.reject
-			},
-			OnAlarm: func(err error) {
-				r.mu.Lock()
-				defer r.mu.Unlock()
-				r.alarms = append(r.alarms, err)
-			},
-		})
+		s.Follow(ctx, o)
 	}()
 	t.Cleanup(func() {
 		cancel()
 		<-done
 	})
-	return r
 }
 
 func (r *reader) offered() []store.Head {

@@ -263,8 +263,8 @@ func testLimits(t *testing.T, f *fixture) {
 		t.Errorf("%d keys were written", n)
 	}
 	// The largest content that fits: its chunks fill a transaction.
-	m, err := f.store.Publish(t.Context(), store.Content{Bytes: Noise(4, 126*512<<10-64<<10)}, store.Meta{}, nil)
-	if err != nil || m.Chunks != 126 {
+	m, err := f.store.Publish(t.Context(), store.Content{Bytes: Noise(4, 125*512<<10-64<<10)}, store.Meta{}, nil)
+	if err != nil || m.Chunks != 125 {
 		t.Fatalf("%d chunks, %v", m.Chunks, err)
 	}
 	if _, _, err := f.store.Fetch(t.Context(), 1); err != nil {

@@ -25,6 +25,7 @@ type generation struct {
 type Store struct {
 	mu          sync.Mutex
 	generations []generation
+	rejection   *store.Rejection
 	changed     chan struct{}
 	failure     error
 	unreadable  error
@@ -75,16 +76,20 @@ func (s *Store) add(content []byte, m store.Manifest) store.Manifest {
 	m.Generation = max(m.Generation, s.head().Generation+1)
 	m.Time = time.Now().UTC()
 	s.generations = append(s.generations, generation{m, slices.Clone(content)})
+	s.rejection = nil
 	s.wake()
 	return m
 }
 
 func (s *Store) head() store.Head {
 	if len(s.generations) == 0 {
-		return store.Head{StoreID: StoreID}
+		return store.Head{StoreID: StoreID, Rejection: s.rejection}
 	}
 	m := s.generations[len(s.generations)-1].manifest
-	return store.Head{StoreID: StoreID, Generation: m.Generation, Digest: m.Digest, Format: m.Format, Size: m.Size, Time: m.Time}
+	return store.Head{
+		StoreID: StoreID, Generation: m.Generation, Digest: m.Digest, Format: m.Format, Size: m.Size, Time: m.Time,
+		Rejection: s.rejection,
+	}
 }
 
 // Head is as in package store.
@@ -162,6 +167,21 @@ func (s *Store) Rollback(ctx context.Context, number uint64, meta store.Meta, ex
 	}), nil
 }
 
+// Reject is as in package store.
+func (s *Store) Reject(_ context.Context, head store.Head, r store.Rejection) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.failure != nil {
+		return s.failure
+	}
+	if current := s.head().Generation; head.Generation != current {
+		return &store.ConflictError{Expected: head.Generation, Current: current}
+	}
+	s.rejection = &r
+	s.wake()
+	return nil
+}
+
 // Follow is as in package store, without alarms and without pauses: what failed is tried again at the next change.
 func (s *Store) Follow(ctx context.Context, o store.FollowOptions) {
 	seen := o.Running
@@ -173,6 +193,9 @@ func (s *Store) Follow(ctx context.Context, o store.FollowOptions) {
 		}
 		changed := s.changed
 		s.mu.Unlock()
+		if failure == nil && o.OnRead != nil {
+			o.OnRead(head)
+		}
 		if failure == nil && head.Generation > seen.Generation && o.OnHead(ctx, head) == nil {
 			seen = head
 		}
