@@ -39,6 +39,7 @@ func registerState(r prometheus.Registerer, g *session.Gateway, decisions *clien
 		Namespace: "pointsman", Subsystem: "gateway", Name: "decisions_too_slow_total",
 		Help: "Questions given up although the decision service answered others.",
 	}, func() float64 { return float64(g.Router.TooSlow()) }))
+	gauge("servers_unavailable", "Servers that the monitor or this gateway finds unavailable.", func() float64 { return float64(g.Unavailable()) })
 	gauge("cached_answers", "Answers kept.", func() float64 { return float64(g.Router.Cached()) })
 	gauge("generation", "Newest generation seen.", func() float64 { return float64(g.Router.Newest()) })
 	gauge("config_generation", "Generation of the users, servers and settings in force; 0: none.", func() float64 {

@@ -19,17 +19,24 @@ import (
 type Config struct {
 	settings.Common
 
-	Listen          string
+	Listen          []string
 	Decision        []string
 	Admin           string
 	StateDir        string
 	MaxConnections  int
 	DecisionTimeout time.Duration
 	DrainTimeout    time.Duration
+
+	// What routing guidelines see as $.router.
+	Name         string
+	Hostname     string
+	LocalCluster string
+	Tags         string
 }
 
 func (c *Config) addFlags(f *pflag.FlagSet) {
-	f.StringVar(&c.Listen, "listen", "127.0.0.1:6033", "address for MySQL clients, host:port or unix:/path")
+	f.StringSliceVar(&c.Listen, "listen", []string{"127.0.0.1:6033"},
+		"addresses for MySQL clients, [NAME=]host:port or [NAME=]unix:/path; may be repeated; guidelines see NAME (default) as $.router.routeName")
 	f.StringSliceVar(&c.Decision, "decision", []string{"127.0.0.1:7080"}, "decision servers, host:port or unix:/path; may be repeated")
 	f.StringVar(&c.Admin, "admin", "127.0.0.1:6034", "host:port of the HTTP pages for operators: /metrics, /healthz, /readyz, /debug/pprof/; empty: none")
 	f.StringVar(&c.StateDir, "state-dir", "", "folder of the last good configuration, for starts without a decision server; made when absent; empty: none is kept")
@@ -37,6 +44,10 @@ func (c *Config) addFlags(f *pflag.FlagSet) {
 	f.DurationVar(&c.DecisionTimeout, "decision-timeout", 250*time.Millisecond,
 		"how long the decision service may answer nothing before last good answers and default hostgroups count; one statement waits up to 20 times as long while others are answered")
 	f.DurationVar(&c.DrainTimeout, "drain-timeout", 10*time.Second, "how long sessions may go on with their transactions at the end")
+	f.StringVar(&c.Name, "name", "", "name of this gateway, for guidelines $.router.name; empty: the host's name")
+	f.StringVar(&c.Hostname, "hostname", "", "name of the host, for guidelines $.router.hostname; empty: as the system says")
+	f.StringVar(&c.LocalCluster, "local-cluster", "", "name of the cluster near this gateway, for guidelines $.router.localCluster")
+	f.StringVar(&c.Tags, "tags", "", `tags of this gateway, for guidelines $.router.tags: a JSON object, e.g. {"zone":"a"}`)
 	c.AddFlags(f)
 }
 
@@ -48,6 +59,8 @@ func (c *Config) check() error {
 		return fmt.Errorf("flag --decision-timeout: %s is not above 0", c.DecisionTimeout)
 	case c.DrainTimeout < 0:
 		return fmt.Errorf("flag --drain-timeout: %s is below 0", c.DrainTimeout)
+	case len(c.Listen) == 0:
+		return errors.New("flag --listen: at least one address is required")
 	case len(c.Decision) == 0:
 		return errors.New("flag --decision: at least one address is required")
 	}

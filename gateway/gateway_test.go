@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -40,6 +41,7 @@ type decisions struct {
 	configv1.UnimplementedConfigServiceServer
 	generation atomic.Uint64
 	server     *configv1.Server
+	router     atomic.Pointer[decisionv1.Router] // of the last question
 }
 
 func (d *decisions) RouteStatements(s grpc.BidiStreamingServer[decisionv1.RouteStatementRequest, decisionv1.RouteStatementResponse]) error {
@@ -51,9 +53,11 @@ func (d *decisions) RouteStatements(s grpc.BidiStreamingServer[decisionv1.RouteS
 		if err != nil {
 			return err
 		}
+		d.router.Store(req.GetSession().GetRouter())
 		err = s.Send(&decisionv1.RouteStatementResponse{
 			RequestId: req.GetRequestId(), Generation: d.generation.Load(), DestinationHostgroup: proto.Int32(1),
-			CacheScope: decisionv1.CacheScope_CACHE_SCOPE_DIGEST, Cookie: []byte("c"),
+			CacheScope: decisionv1.CacheScope_CACHE_SCOPE_DIGEST, Cookie: []byte(req.GetSession().GetRouter().GetRouteName()),
+			SessionAttributes: []string{"router"},
 		})
 		if err != nil {
 			return err
@@ -167,12 +171,21 @@ type process struct {
 
 var listens = regexp.MustCompile(`msg="gateway listens" address=(\S+) admin=(\S+)`)
 
+// anywhere lets a gateway listen on free ports, unless the arguments say where.
+func anywhere(args []string) []string {
+	args = append([]string{"--admin=127.0.0.1:0"}, args...)
+	if slices.ContainsFunc(args, func(arg string) bool { return strings.HasPrefix(arg, "--listen=") }) {
+		return args
+	}
+	return append(args, "--listen=127.0.0.1:0")
+}
+
 // start runs a gateway until the test ends and waits until it listens.
 func start(t *testing.T, args ...string) *process {
 	t.Helper()
 	p := &process{signals: make(chan os.Signal, 2), exit: make(chan int, 1), stderr: &lockedBuffer{}}
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
-	args = append([]string{"--listen=127.0.0.1:0", "--admin=127.0.0.1:0"}, args...)
+	args = anywhere(args)
 	var running sync.WaitGroup
 	running.Go(func() { p.exit <- Main(ctx, "test", args, nil, io.Discard, p.stderr, p.signals) })
 	t.Cleanup(func() {
@@ -305,13 +318,20 @@ func TestWrongUse(t *testing.T) {
 		{[]string{"--listen=" + taken.Addr().String()}, nil, "flag --listen: listen tcp " + taken.Addr().String()},
 		{[]string{"--admin=" + taken.Addr().String()}, nil, "flag --admin: listen tcp " + taken.Addr().String()},
 		{[]string{"--listen=unix:" + file}, nil, "flag --listen: listen unix"},
+		{[]string{"--listen=127.0.0.1:0,127.0.0.1:0"}, nil, `flag --listen: two listeners are called "default": give each a name of its own`},
+		{[]string{"--listen=a=127.0.0.1:0", "--listen=a=127.0.0.1:0"}, nil, `flag --listen: two listeners are called "a"`},
+		{[]string{"--listen= =127.0.0.1:0"}, nil, `flag --listen: " =127.0.0.1:0": the name before = must be of letters, digits`},
+		{[]string{"--listen="}, nil, "flag --listen: at least one address"},
+		{[]string{"--tags=zone=a"}, nil, `flag --tags: zone=a is no JSON object such as {"zone":"a"}: invalid character`},
+		{[]string{"--tags=[1]"}, nil, "flag --tags: [1] is no JSON object"},
+		{[]string{"--name=\xff"}, nil, "flag --name: its text is not UTF-8"},
 		{[]string{"--state-dir=" + file}, nil, "flag --state-dir"},
 		{[]string{"--settings=" + file}, nil, "nonsense"},
 		{nil, []string{"POINTSMAN_LISTN=:1"}, "POINTSMAN_LISTN: there is no such setting"},
 		{nil, []string{"POINTSMAN_DRAIN_TIMEOUT=soon"}, "POINTSMAN_DRAIN_TIMEOUT"},
 	} {
 		var stderr bytes.Buffer
-		args := append([]string{"--listen=127.0.0.1:0", "--admin=127.0.0.1:0"}, tt.args...)
+		args := anywhere(tt.args)
 		status := Main(t.Context(), "test", args, tt.environ, io.Discard, &stderr, nil)
 		lines := strings.Split(strings.TrimSpace(stderr.String()), "\n")
 		last := lines[len(lines)-1]
@@ -473,6 +493,46 @@ func TestDrainTimeout(t *testing.T) {
 	if !strings.Contains(p.stderr.String(), "drain timeout") {
 		t.Error("timeout not logged")
 	}
+}
+
+// TestListeners has clients come in at three places and leave them all at once.
+func TestListeners(t *testing.T) {
+	dir, err := os.MkdirTemp("", "gw") //nolint:usetesting // a socket's path must be short
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	socket := filepath.Join(dir, "a=b")
+	d := &decisions{server: startDatabase(t)}
+	d.generation.Store(1)
+	addr, _ := startDecisions(t, d)
+	p := start(t, "--decision="+addr, "--listen=rw=127.0.0.1:0,ro=127.0.0.1:0", "--listen=unix:"+socket,
+		"--name=gw", "--hostname=host", "--local-cluster=c1", `--tags={"zone":"a"}`)
+	named := regexp.MustCompile(`msg="gateway listens" address=(\S+) admin=\S+ listener=(\S+)`)
+	var sessions []*pool.BackendConn
+	for _, m := range named.FindAllStringSubmatch(p.stderr.String(), -1) {
+		p.listen = strings.Trim(m[1], `"`)
+		b := p.mustLogin(t)
+		exec(t, b, "INSERT")
+		sessions = append(sessions, b)
+		got := d.router.Load()
+		address := "127.0.0.1"
+		if m[2] == "default" {
+			address = ""
+		}
+		if got.GetRouteName() != m[2] || got.GetBindAddress() != address || got.GetName() != "gw" || got.GetHostname() != "host" ||
+			got.GetLocalCluster() != "c1" || got.GetTags()["zone"] != `"a"` {
+			t.Errorf("listener %s: %v", m[2], got)
+		}
+	}
+	if len(sessions) != 3 {
+		t.Fatalf("%d listeners logged", len(sessions))
+	}
+	p.signals <- syscall.SIGTERM
+	for _, b := range sessions {
+		expectEnd(t, b)
+	}
+	p.expectExit(t)
 }
 
 func TestUnixSocket(t *testing.T) {

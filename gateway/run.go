@@ -4,12 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
 	"net"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync"
 	"time"
 
@@ -30,11 +28,16 @@ const lastGoodFile = "gateway-lastgood"
 
 // Run serves clients until a signal and its drain, or until ctx ends.
 func Run(ctx context.Context, cfg Config, log *slog.Logger, signals <-chan os.Signal) error {
-	listener, err := listen(ctx, cfg.Listen)
+	site, err := cfg.site()
+	if err != nil {
+		return err
+	}
+	listeners, err := listenAll(ctx, cfg.Listen)
 	if err != nil {
 		return fmt.Errorf("flag --listen: %w", err)
 	}
-	defer listener.Close() //nolint:errcheck // closed in order before, as a rule
+	defer closeAll(listeners)
+	site.Listeners = describe(listeners)
 	var adminListener net.Listener
 	if cfg.Admin != "" {
 		if adminListener, err = listen(ctx, cfg.Admin); err != nil {
@@ -62,13 +65,15 @@ func Run(ctx context.Context, cfg Config, log *slog.Logger, signals <-chan os.Si
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	router := route.New(decisions, cfg.DecisionTimeout, log)
-	snapshots := snapshot.NewHolder(path, log, func(s *snapshot.Snapshot) { router.Observe(s.Generation) })
+	snapshots := snapshot.NewHolder(path, site, log, func(s *snapshot.Snapshot) { router.Observe(s.Generation) })
 	g := &session.Gateway{
 		Snapshots: snapshots, Router: router, Auth: auth, Metrics: session.NewMetrics(registry), Log: log, MaxConnections: cfg.MaxConnections,
 	}
 	g.Init()
 	registerState(registry, g, decisions)
-	log.Info("gateway listens", "address", listener.Addr().String(), "admin", addressOf(adminListener))
+	for _, l := range listeners {
+		log.Info("gateway listens", "address", l.Addr().String(), "admin", addressOf(adminListener), "listener", l.name)
+	}
 
 	ctx, end := context.WithCancel(ctx)
 	defer end()
@@ -86,6 +91,10 @@ func Run(ctx context.Context, cfg Config, log *slog.Logger, signals <-chan os.Si
 		g.WatchClients(ctx)
 		return nil
 	})
+	group.Go(func() error {
+		g.WatchOutages(ctx)
+		return nil
+	})
 	if adminListener != nil {
 		group.Go(func() error { return serveAdmin(ctx, adminListener, registry, g, decisions, &draining) })
 	}
@@ -94,7 +103,7 @@ func Run(ctx context.Context, cfg Config, log *slog.Logger, signals <-chan os.Si
 	group.Go(func() error {
 		defer end() // no clients any more: the rest ends too
 		awaitDecisions(ctx, decisions, snapshots)
-		return acceptClients(ctx, sessionsCtx, endSessions, listener, g, cfg.DrainTimeout, signals, &draining, log)
+		return acceptClients(ctx, sessionsCtx, endSessions, listeners, g, cfg.DrainTimeout, signals, &draining, log)
 	})
 	if err := group.Wait(); err != nil {
 		return &runError{err}
@@ -121,12 +130,12 @@ func awaitDecisions(ctx context.Context, decisions *client.Client, snapshots *sn
 }
 
 // acceptClients serves clients until ctx ends or a signal comes, and then lets them finish.
-func acceptClients(ctx, sessionsCtx context.Context, endSessions func(), l net.Listener, g *session.Gateway,
+func acceptClients(ctx, sessionsCtx context.Context, endSessions func(), listeners []listener, g *session.Gateway,
 	drainTimeout time.Duration, signals <-chan os.Signal, draining *drainFlag, log *slog.Logger,
 ) error {
 	accepting, stopAccepting := context.WithCancel(ctx)
 	defer stopAccepting()
-	stop := context.AfterFunc(accepting, func() { _ = l.Close() })
+	stop := context.AfterFunc(accepting, func() { closeAll(listeners) })
 	defer stop()
 	done := make(chan struct{})
 	defer close(done)
@@ -140,9 +149,16 @@ func acceptClients(ctx, sessionsCtx context.Context, endSessions func(), l net.L
 		}
 	}()
 	var sessions sync.WaitGroup
-	err := accept(accepting, l, func(nc net.Conn) {
-		sessions.Go(func() { g.Serve(sessionsCtx, nc) })
-	}, log)
+	var accepts errgroup.Group
+	for i, l := range listeners {
+		accepts.Go(func() error {
+			defer stopAccepting() // the end of one is the end of all
+			return accept(accepting, l, func(nc net.Conn) {
+				sessions.Go(func() { g.Serve(sessionsCtx, nc, i) })
+			}, log)
+		})
+	}
+	err := accepts.Wait()
 	draining.set()
 	finish(ctx, &sessions, endSessions, g, drainTimeout, signals, log)
 	return err
@@ -195,37 +211,4 @@ func finish(ctx context.Context, sessions *sync.WaitGroup, endSessions func(), g
 	}
 	endSessions()
 	<-ended
-}
-
-// addressOf is a listener's address, empty for none.
-func addressOf(l net.Listener) string {
-	if l == nil {
-		return ""
-	}
-	return l.Addr().String()
-}
-
-// listen opens "host:port" or "unix:/path". A socket file that nobody listens on is replaced.
-func listen(ctx context.Context, addr string) (net.Listener, error) {
-	var lc net.ListenConfig
-	path, isUnix := strings.CutPrefix(addr, "unix:")
-	if !isUnix {
-		return lc.Listen(ctx, "tcp", addr)
-	}
-	l, err := lc.Listen(ctx, "unix", path)
-	if err == nil {
-		return l, nil
-	}
-	if nc, dialErr := new(net.Dialer).DialContext(ctx, "unix", path); dialErr == nil {
-		_ = nc.Close()
-		return nil, err // somebody listens
-	}
-	info, statErr := os.Lstat(path)
-	if statErr != nil || info.Mode().Type() != fs.ModeSocket {
-		return nil, err
-	}
-	if rmErr := os.Remove(path); rmErr != nil {
-		return nil, errors.Join(err, rmErr)
-	}
-	return lc.Listen(ctx, "unix", path)
 }

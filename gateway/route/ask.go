@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	"google.golang.org/grpc/codes"
@@ -106,8 +107,9 @@ func question(s *Session, st *Statement, minGeneration uint64) *decisionv1.Route
 	req := &decisionv1.RouteStatementRequest{
 		MinGeneration: minGeneration,
 		Session: &decisionv1.Session{
-			Username: s.Username, Schemaname: s.Schemaname, ClientAddr: s.ClientAddr, ClientPort: s.ClientPort,
+			Username: s.Username, Schemaname: strings.ToValidUTF8(s.Schemaname, "\uFFFD"), ClientAddr: s.ClientAddr, ClientPort: s.ClientPort,
 			ProxyAddr: s.ProxyAddr, ProxyPort: s.ProxyPort, ConnectAttrs: s.ConnectAttrs, NextQueryFlagIn: s.NextQueryFlagIn,
+			RandomValue: new(s.RandomValue), Router: s.Router,
 		},
 		Statement: &decisionv1.Statement{
 			Body:    &decisionv1.Statement_RawText{RawText: bytes.Clone(st.Text)}, // the request may outlive this call

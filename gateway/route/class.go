@@ -1,6 +1,7 @@
 package route
 
 import (
+	"math"
 	"strconv"
 	"strings"
 	"sync"
@@ -58,7 +59,10 @@ func (c *classes) learn(generation uint64, cookie []byte, attributes []string, s
 		known = c.add(generation, cookie)
 		c.byCookie[string(cookie)] = known
 	}
-	if values, ok := s.values(c.attributes); ok && len(c.byValues) < maxClasses {
+	if values, ok := s.values(c.attributes); ok {
+		if len(c.byValues) >= maxClasses { // random values: most are of sessions that are gone
+			clear(c.byValues)
+		}
 		c.byValues[values] = known
 	}
 	return known
@@ -103,9 +107,16 @@ func (s *Session) attribute(name string) (string, bool) {
 			return "", true
 		}
 		return strconv.FormatInt(int64(*s.NextQueryFlagIn), 10), true
+	case "random_value":
+		return strconv.FormatUint(math.Float64bits(s.RandomValue), 16), true
+	case "router":
+		return s.RouterKey, true
 	}
 	if attr, ok := strings.CutPrefix(name, "connect_attrs."); ok {
-		return s.ConnectAttrs[attr], true
+		if v, has := s.ConnectAttrs[attr]; has {
+			return "=" + v, true // an empty one is not an absent one
+		}
+		return "", true
 	}
 	return "", false
 }

@@ -35,8 +35,11 @@ type Session struct {
 	ClientPort      uint32
 	ProxyAddr       string
 	ProxyPort       uint32
-	ConnectAttrs    map[string]string
+	ConnectAttrs    map[string]string // UTF-8
 	NextQueryFlagIn *int32
+	RandomValue     float64            // in [0,1)
+	Router          *decisionv1.Router // the gateway and the session's listener
+	RouterKey       string             // equal for equal Routers
 	// DefaultHostgroup is where statements go while the decision service can't be asked.
 	DefaultHostgroup int32
 

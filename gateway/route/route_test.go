@@ -24,6 +24,7 @@ type decider struct {
 	generation uint64
 	scope      decisionv1.CacheScope
 	hostgroup  int32
+	attributes []string // username and schemaname, unless given
 	err        error
 	asked      int
 	last       *decisionv1.RouteStatementRequest
@@ -38,10 +39,14 @@ func (d *decider) Route(ctx context.Context, req *decisionv1.RouteStatementReque
 	if req.GetMinGeneration() > d.generation {
 		return nil, status.Error(codes.FailedPrecondition, "not yet")
 	}
+	attributes := d.attributes
+	if attributes == nil {
+		attributes = []string{"username", "schemaname"}
+	}
 	return &decisionv1.RouteStatementResponse{
 		Generation: d.generation, DestinationHostgroup: new(d.hostgroup), CacheScope: d.scope,
 		Cookie:            fmt.Appendf(nil, "%d %s %s", d.generation, req.GetSession().GetUsername(), req.GetSession().GetSchemaname()),
-		SessionAttributes: []string{"username", "schemaname"},
+		SessionAttributes: attributes,
 	}, ctx.Err()
 }
 
@@ -124,6 +129,56 @@ func TestSessionsShareByAttributes(t *testing.T) {
 	other.Schemaname = "c"
 	other.Changed()
 	expect(t, r, other, st, 20, route.Asked)
+}
+
+// TestSharedAttributes has pairs of sessions that differ in one attribute: whether they share answers depends on whether the
+// service looks at it.
+func TestSharedAttributes(t *testing.T) {
+	attrs := map[string]string{"program_name": "batch"}
+	empty := map[string]string{"program_name": ""}
+	router := &decisionv1.Router{RouteName: "rw"}
+	for _, tt := range []struct {
+		name      string
+		one, two  route.Session
+		attribute string
+		shared    bool
+	}{
+		{"equal", route.Session{ConnectAttrs: attrs}, route.Session{ConnectAttrs: attrs}, "connect_attrs.program_name", true},
+		{"attribute", route.Session{ConnectAttrs: attrs}, route.Session{ConnectAttrs: empty}, "connect_attrs.program_name", false},
+		{"other attribute", route.Session{ConnectAttrs: attrs}, route.Session{ConnectAttrs: empty}, "connect_attrs.other", true},
+		{"absent is not empty", route.Session{ConnectAttrs: empty}, route.Session{}, "connect_attrs.program_name", false},
+		{"random value", route.Session{RandomValue: 0.25}, route.Session{RandomValue: 0.5}, "random_value", false},
+		{"equal random value", route.Session{RandomValue: 0.25}, route.Session{RandomValue: 0.25}, "random_value", true},
+		{"random value not looked at", route.Session{RandomValue: 0.25}, route.Session{RandomValue: 0.5}, "username", true},
+		{"router", route.Session{Router: router, RouterKey: "a"}, route.Session{RouterKey: "b"}, "router", false},
+		{"equal router", route.Session{Router: router, RouterKey: "a"}, route.Session{Router: router, RouterKey: "a"}, "router", true},
+		{"resolved names", route.Session{}, route.Session{}, "resolved_names", false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			d := &decider{generation: 1, scope: decisionv1.CacheScope_CACHE_SCOPE_DIGEST, attributes: []string{"schemaname", tt.attribute}}
+			r := newRouter(d)
+			expect(t, r, &tt.one, query("SELECT 1", "SELECT ?", ""), 0, route.Asked)
+			got := d.last.GetSession()
+			if got.GetRouter().GetRouteName() != tt.one.Router.GetRouteName() || got.GetRandomValue() != tt.one.RandomValue ||
+				got.GetConnectAttrs()["program_name"] != tt.one.ConnectAttrs["program_name"] {
+				t.Errorf("question: %v", got)
+			}
+			want := route.Asked
+			if tt.shared {
+				want = route.Cached
+			}
+			expect(t, r, &tt.two, query("SELECT 1", "SELECT ?", ""), 0, want)
+		})
+	}
+}
+
+// TestBadText asks for a schema that is no UTF-8: such a question could not be sent.
+func TestBadText(t *testing.T) {
+	d := &decider{generation: 1}
+	expect(t, newRouter(d), &route.Session{Schemaname: "a\xff"}, query("SELECT 1", "SELECT ?", ""), 0, route.Asked)
+	if got := d.last.GetSession().GetSchemaname(); got != "a\uFFFD" {
+		t.Errorf("schema %q", got)
+	}
 }
 
 func TestNewGenerationRetiresAnswers(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/pointsman/pointsman/decision/selection"
@@ -27,6 +28,7 @@ const trackers = "SET SESSION session_track_system_variables='*', session_track_
 type backend struct {
 	*pool.BackendConn
 	key    serverKey
+	at     placeKey // that it was taken for last
 	target pool.Target
 	used   uint64 // when, by the session's count of uses
 
@@ -106,15 +108,49 @@ func (bs *backends) drop(b *backend) {
 	_ = b.Close() // it is given up in any case
 }
 
-// draw picks a server of the hostgroup that was not tried yet, -1 when none is eligible. Servers that could not be reached
-// just now come last.
-func (s *session) draw(hg *snapshot.Hostgroup, settings *snapshot.Settings, tried selection.Set, maxLagMS *uint32) int {
+// drawn is a server that a statement may go to.
+type drawn struct {
+	key            serverKey
+	maxConnections uint32
+}
+
+// drawAt picks a server that was not tried yet, by its address. ok is false when none is eligible now.
+func (s *session) drawAt(snap *snapshot.Snapshot, at place, tried []string, maxLagMS *uint32) (d drawn, ok bool, err error) {
+	if len(at.pools) > 0 {
+		return s.drawPools(snap, at, tried, maxLagMS)
+	}
+	hg := snap.Hostgroup(at.hostgroup)
+	if hg == nil {
+		return drawn{}, false, mysql.NewError(codeUnreachable, "HY000", "Hostgroup %d has no servers in generation %d", at.hostgroup, snap.Generation)
+	}
+	var excluded selection.Set
+	if len(tried) > 0 {
+		for i := range hg.Servers {
+			if slices.Contains(tried, hg.Servers[i].Addr) {
+				excluded.Add(i)
+			}
+		}
+	}
+	i := s.draw(hg, &snap.Settings, excluded, maxLagMS)
+	if i < 0 {
+		return drawn{}, false, nil
+	}
+	return drawn{serverKey{hg.ID, hg.Servers[i].Addr}, hg.Candidates.At(i).MaxConnections}, true, nil
+}
+
+func limitsOf(settings *snapshot.Settings, maxLagMS *uint32) selection.Limits {
 	limits := selection.DefaultLimits()
 	limits.DefaultMaxLatencyMS = settings.DefaultMaxLatencyMS
-	limits.MaxNumOnlineServers = hg.MaxNumOnlineServers
 	if maxLagMS != nil {
 		limits.HasMaxLag, limits.MaxLagMS = true, *maxLagMS
 	}
+	return limits
+}
+
+// draw picks a server of the hostgroup, -1 when none is eligible. Servers that could not be reached just now come last.
+func (s *session) draw(hg *snapshot.Hostgroup, settings *snapshot.Settings, tried selection.Set, maxLagMS *uint32) int {
+	limits := limitsOf(settings, maxLagMS)
+	limits.MaxNumOnlineServers = hg.MaxNumOnlineServers
 	seed := rand.Uint64() //nolint:gosec // a draw of servers, no secret
 	used := func(i int) uint32 {
 		key := serverKey{hg.ID, hg.Servers[i].Addr}
@@ -126,7 +162,7 @@ func (s *session) draw(hg *snapshot.Hostgroup, settings *snapshot.Settings, trie
 	}
 	if s.outages.some() {
 		reachable := func(i int) uint32 {
-			if s.outages.last(hg.Servers[i].Addr) {
+			if s.outages.paused(hg.Servers[i].Addr) {
 				return math.MaxUint32 // full
 			}
 			return used(i)
@@ -141,40 +177,54 @@ func (s *session) draw(hg *snapshot.Hostgroup, settings *snapshot.Settings, trie
 // retryInterval is how long the session waits before it looks again for an eligible server.
 const retryInterval = 50 * time.Millisecond
 
-// connect gives a connection to some server of the hostgroup: one that the session has, or a new one. A server that can't
+// preferred gives the connection that the session stays on as long as it lives, nil when there is none.
+func (s *session) preferred(at place) *backend {
+	if len(at.pools) == 0 {
+		if b := s.state.sticky[at.key()]; b != nil && b.Alive() {
+			return b
+		}
+		return nil
+	}
+	snap := s.Snapshots.Current()
+	if b := s.stuck(snap, at); b != nil {
+		return b
+	}
+	return s.keptBackend(snap, at.pools[0])
+}
+
+// connect gives a connection to some server of the place: one that the session has, or a new one. A server that can't
 // be reached is left out of the next draw; when all were tried, or none is eligible, it starts over, until
 // connect_retries_on_failure or connect_timeout_server_max is used up.
-func (s *session) connect(ctx context.Context, hostgroup int32, schema string, maxLagMS *uint32) (*backend, error) {
-	if b := s.state.sticky[hostgroup]; b != nil && b.Alive() {
+func (s *session) connect(ctx context.Context, at place, schema string, maxLagMS *uint32) (*backend, error) {
+	if b := s.preferred(at); b != nil {
 		return b, nil
 	}
 	begin := time.Now()
-	var tried selection.Set
+	var tried []string // addresses
 	var last error
 	for tries := uint32(0); ; {
 		snap := s.Snapshots.Current()
 		settings := &snap.Settings
 		left := settings.ConnectTimeoutServerMax - time.Since(begin)
 		if left <= 0 || tries > settings.ConnectRetriesOnFailure {
-			return nil, unreachable(hostgroup, time.Since(begin), last)
+			return nil, unreachable(at, time.Since(begin), last)
 		}
-		hg := snap.Hostgroup(hostgroup)
-		if hg == nil {
-			return nil, mysql.NewError(codeUnreachable, "HY000", "Hostgroup %d has no servers in generation %d", hostgroup, snap.Generation)
+		d, ok, err := s.drawAt(snap, at, tried, maxLagMS)
+		if err != nil {
+			return nil, err
 		}
-		i := s.draw(hg, settings, tried, maxLagMS)
-		if i < 0 {
-			tried.Clear()
+		if !ok {
+			tried = tried[:0]
 			if err := pause(ctx, min(retryInterval, left)); err != nil {
 				return nil, err
 			}
 			continue
 		}
-		b, err := s.toServer(ctx, hg, i, schema, min(left, settings.ConnectTimeoutServer))
+		b, err := s.toServer(ctx, d, schema, min(left, settings.ConnectTimeoutServer))
 		if b != nil {
 			return b, nil
 		}
-		tried.Add(i)
+		tried = append(tried, d.key.addr)
 		if err == nil {
 			continue // other sessions were faster: it is full
 		}
@@ -182,29 +232,29 @@ func (s *session) connect(ctx context.Context, hostgroup int32, schema string, m
 		if ctx.Err() != nil || !errors.As(err, &dial) || !dial.TryElsewhere() {
 			return nil, err
 		}
-		s.Metrics.connectFailures.WithLabelValues(hg.Servers[i].Addr).Inc()
-		if s.outages.begin(hg.Servers[i].Addr) {
-			s.Log.Warn("server not reached", "hostgroup", hostgroup, "server", hg.Servers[i].Addr, "error", err)
+		s.Metrics.connectFailures.WithLabelValues(d.key.addr).Inc()
+		if s.outages.begin(s.target(d.key.addr, "", settings.ConnectTimeoutServer)) {
+			s.Log.Warn("server not reached", "hostgroup", d.key.hostgroup, "server", d.key.addr, "error", err)
 		}
 		last = err
 		tries++
 	}
 }
 
-// unreachable is the one clear error for a hostgroup without a usable server.
-func unreachable(hostgroup int32, after time.Duration, last error) error {
+// unreachable is the one clear error for a place without a usable server.
+func unreachable(at place, after time.Duration, last error) error {
 	why := "no server is eligible"
 	if last != nil {
 		why = last.Error()
 	}
 	return mysql.NewError(codeUnreachable, "HY000",
-		"Max connect timeout reached while reaching hostgroup %d after %dms: %s", hostgroup, after.Milliseconds(), why)
+		"Max connect timeout reached while reaching %s after %dms: %s", at, after.Milliseconds(), why)
 }
 
 // toServer gives the session's connection to a server, or makes one. Neither a connection nor an error: the server has
 // no place left.
-func (s *session) toServer(ctx context.Context, hg *snapshot.Hostgroup, i int, schema string, timeout time.Duration) (*backend, error) {
-	key := serverKey{hg.ID, hg.Servers[i].Addr}
+func (s *session) toServer(ctx context.Context, d drawn, schema string, timeout time.Duration) (*backend, error) {
+	key := d.key
 	if b := s.backends.open[key]; b != nil {
 		if b.Alive() {
 			return b, nil
@@ -212,7 +262,7 @@ func (s *session) toServer(ctx context.Context, hg *snapshot.Hostgroup, i int, s
 		s.backends.drop(b)
 	}
 	s.makeRoom()
-	if !s.counts.take(key, hg.Candidates.At(i).MaxConnections) {
+	if !s.counts.take(key, d.maxConnections) {
 		return nil, nil //nolint:nilnil // as said
 	}
 	b, err := s.dial(ctx, key, schema, timeout)

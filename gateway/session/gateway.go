@@ -40,6 +40,7 @@ type Gateway struct {
 	version atomic.Pointer[string] // of the first server that was logged in to
 	counts  counts
 	outages outages
+	turns   turns
 
 	mu       sync.Mutex
 	clients  int  // with those that are logging in

@@ -39,17 +39,30 @@ const writer, reader int32 = 10, 20
 type decider struct {
 	answer func(text string, req *decisionv1.RouteStatementRequest) *decisionv1.RouteStatementResponse
 
-	mu    sync.Mutex
-	asked []*decisionv1.RouteStatementRequest
+	mu     sync.Mutex
+	asked  []*decisionv1.RouteStatementRequest
+	failed error
 }
 
 func (d *decider) Route(_ context.Context, req *decisionv1.RouteStatementRequest) (*decisionv1.RouteStatementResponse, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	if d.failed != nil {
+		return nil, d.failed
+	}
 	d.asked = append(d.asked, req)
 	a := d.answer(string(req.GetStatement().GetRawText()), req)
-	a.Generation = 1
+	if a.GetGeneration() == 0 {
+		a.Generation = 1
+	}
 	return a, nil
+}
+
+// fail lets no question be answered any more.
+func (d *decider) fail(err error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.failed = err
 }
 
 // count is the number of questions so far.
@@ -125,6 +138,9 @@ type gatewayOptions struct {
 	settings       *configv1.Settings
 	users          []*configv1.User
 	servers        []*configv1.Server
+	site           *snapshot.Site // with one listener
+	guideline      *configv1.GuidelinePart
+	runtime        *configv1.RuntimeState
 	maxConnections int
 	noConfig       bool
 }
@@ -146,6 +162,9 @@ func startGateway(t *testing.T, o gatewayOptions) *testGateway {
 	if o.maxConnections == 0 {
 		o.maxConnections = 100
 	}
+	if o.site == nil {
+		o.site = &snapshot.Site{Listeners: []snapshot.Listener{{Name: "default", Address: "127.0.0.1"}}}
+	}
 	auth, err := newAuth()
 	if err != nil {
 		t.Fatal(err)
@@ -156,7 +175,7 @@ func startGateway(t *testing.T, o gatewayOptions) *testGateway {
 	}
 	log := slog.New(slog.NewTextHandler(g.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	router := route.New(g.decider, wait, log)
-	holder := snapshot.NewHolder("", log, func(s *snapshot.Snapshot) { router.Observe(s.Generation) })
+	holder := snapshot.NewHolder("", o.site, log, func(s *snapshot.Snapshot) { router.Observe(s.Generation) })
 	g.Gateway = &Gateway{
 		Snapshots: holder, Router: router, Auth: auth, Metrics: NewMetrics(g.registry), Log: log, MaxConnections: o.maxConnections,
 	}
@@ -169,6 +188,7 @@ func startGateway(t *testing.T, o gatewayOptions) *testGateway {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	var all sync.WaitGroup
 	all.Go(func() { g.WatchClients(ctx) })
+	all.Go(func() { g.WatchOutages(ctx) })
 	all.Go(func() {
 		holder.Run(ctx, func(ctx context.Context, f func(*configv1.WatchGatewayConfigResponse) error) error {
 			for {
@@ -189,7 +209,7 @@ func startGateway(t *testing.T, o gatewayOptions) *testGateway {
 			if err != nil {
 				return
 			}
-			all.Go(func() { g.Serve(ctx, nc) })
+			all.Go(func() { g.Serve(ctx, nc, 0) })
 		}
 	})
 	t.Cleanup(func() {
@@ -204,6 +224,7 @@ func startGateway(t *testing.T, o gatewayOptions) *testGateway {
 		g.push(t, &configv1.WatchGatewayConfigResponse{
 			Generation: 1, Sequence: 1, Users: &configv1.UserList{Users: o.users},
 			Servers: &configv1.ServerList{Servers: o.servers}, Settings: o.settings,
+			Guideline: o.guideline, Runtime: o.runtime,
 		})
 		<-holder.First()
 	}
@@ -237,6 +258,28 @@ func (g *testGateway) metric(t *testing.T, name string) float64 {
 		}
 	}
 	return sum
+}
+
+// choices gives the labels of what the guideline has said, one set a line.
+func (g *testGateway) choices(t *testing.T) string {
+	t.Helper()
+	families, err := g.registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	for _, f := range families {
+		if f.GetName() != "pointsman_gateway_guideline_decisions_total" {
+			continue
+		}
+		for _, m := range f.GetMetric() {
+			for _, l := range m.GetLabel() {
+				fmt.Fprintf(&b, "%s=%q ", l.GetName(), l.GetValue())
+			}
+			b.WriteByte('\n')
+		}
+	}
+	return b.String()
 }
 
 // eventually waits for a condition.

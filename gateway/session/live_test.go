@@ -81,7 +81,8 @@ func TestLive(t *testing.T) {
 		{"Drain", liveDrain},
 		{"MaxConnections", liveMaxConnections},
 		{"NewConfiguration", liveNewConfiguration},
-		{"ServerDies", liveServerDies}, // last: it restarts servers
+		{"Guideline", liveGuideline}, // from here on servers are restarted
+		{"ServerDies", liveServerDies},
 	} {
 		t.Run(part.name, func(t *testing.T) {
 			f.reset(t)

@@ -79,8 +79,9 @@ func (s *session) welcome(login *mysql.Login) error {
 	s.route = route.Session{
 		Username: login.User, Schemaname: schema,
 		ClientAddr: clientHost, ClientPort: clientPort, ProxyAddr: proxyHost, ProxyPort: proxyPort,
-		ConnectAttrs: login.Attrs, DefaultHostgroup: u.GetDefaultHostgroup(),
+		ConnectAttrs: texts(login.Attrs), RandomValue: s.random, DefaultHostgroup: u.GetDefaultHostgroup(),
 	}
+	s.looked = false
 	return s.client.WriteOK(mysql.OK{Status: s.status()})
 }
 

@@ -2,14 +2,17 @@ package session
 
 import (
 	"net"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/pointsman/pointsman/decision/selection"
 	"github.com/pointsman/pointsman/gateway/mysql"
+	"github.com/pointsman/pointsman/gateway/pool"
 	"github.com/pointsman/pointsman/gateway/snapshot"
 	configv1 "github.com/pointsman/pointsman/proto/pointsman/config/v1"
 )
@@ -122,11 +125,11 @@ func TestNoServerReached(t *testing.T) {
 func TestOutage(t *testing.T) {
 	var o outages
 	o.init()
-	if o.last("a:1") || !o.begin("a:1") || o.begin("a:1") || !o.last("a:1") || o.last("b:1") || !o.some() {
+	a := pool.Target{Addr: "a:1"}
+	if o.out("a:1") || !o.begin(a) || o.begin(a) || !o.out("a:1") || !o.paused("a:1") || o.out("b:1") || o.paused("b:1") || !o.some() {
 		t.Error("outage not kept")
 	}
-	o.end("a:1")
-	if o.last("a:1") || !o.begin("a:1") {
+	if !o.end("a:1") || o.end("a:1") || o.out("a:1") || o.paused("a:1") || o.some() || !o.begin(a) {
 		t.Error("outage has no end")
 	}
 	g := startGateway(t, gatewayOptions{})
@@ -138,7 +141,7 @@ func TestOutage(t *testing.T) {
 		}),
 	}
 	settings := &g.Snapshots.Current().Settings
-	g.outages.begin("a:1")
+	g.outages.begin(a)
 	for range 50 {
 		if i := s.draw(hg, settings, nil, nil); i != 1 {
 			t.Fatalf("server %d drawn", i)
@@ -148,6 +151,42 @@ func TestOutage(t *testing.T) {
 	tried.Add(1)
 	if i := s.draw(hg, settings, tried, nil); i != 0 {
 		t.Errorf("server %d drawn, when the other was tried", i)
+	}
+}
+
+// TestProbe looks after servers that are out: one that takes the login, one that refuses this very user, one that is still
+// gone, and one that the configuration does not name any more.
+func TestProbe(t *testing.T) {
+	f, gone := startFake(t, "there"), startFake(t, "gone")
+	gone.stop()
+	g := startGateway(t, gatewayOptions{servers: []*configv1.Server{server(writer, f.addr), server(writer, gone.addr)}})
+	for _, tt := range []struct {
+		name, addr, password string
+		out                  bool
+	}{
+		{"there", f.addr, "secret", false},
+		{"login refused", f.addr, "wrong", false},
+		{"gone", gone.addr, "secret", true},
+		{"unknown", "127.0.0.1:1", "secret", false},
+	} {
+		target := pool.Target{Addr: tt.addr, User: "app", Secret: mysql.ClearSecret(tt.password), ConnectTimeout: wait}
+		g.outages.begin(target)
+		g.probe(t.Context(), target)
+		if g.outages.out(tt.addr) != tt.out {
+			t.Errorf("%s: out %v, want %v", tt.name, !tt.out, tt.out)
+		}
+	}
+}
+
+func TestRouteLabels(t *testing.T) {
+	m := NewMetrics(prometheus.NewRegistry())
+	for i := range maxRoutes {
+		if name := strconv.Itoa(i); m.routeLabel(name) != name {
+			t.Errorf("route %s has no label", name)
+		}
+	}
+	if m.routeLabel("more") != "other" || m.routeLabel("1") != "1" {
+		t.Error("labels are not bounded")
 	}
 }
 

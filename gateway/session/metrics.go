@@ -2,6 +2,7 @@ package session
 
 import (
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -22,6 +23,10 @@ type Metrics struct {
 	retries         prometheus.Counter
 	connectFailures *prometheus.CounterVec
 	unsupported     *prometheus.CounterVec
+	guidedBy        *prometheus.CounterVec
+
+	mu     sync.Mutex
+	routes map[string]bool // that have a label of their own
 }
 
 // NewMetrics makes the metrics and registers them.
@@ -37,6 +42,8 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 		errors:          vec("errors_total", "Errors by source: client, gateway or backend.", "source"),
 		pins:            vec("pins_total", "Sessions held on a server because of state there, by cause.", "cause"),
 		connectFailures: vec("connect_failures_total", "Failed connections to servers.", "server"),
+		guidedBy:        vec("guideline_decisions_total", "Decisions of the routing guideline by route and mode (all, write, read, refused); routes beyond the first 100 count as \"other\".", "route", "mode"),
+		routes:          map[string]bool{},
 		unsupported:     vec("unsupported_effects_total", "Effects of answers that this gateway does not carry out.", "effect"),
 		retries: prometheus.NewCounter(prometheus.CounterOpts{
 			Namespace: "pointsman", Subsystem: "gateway", Name: "retries_total", Help: "Reads sent again after a broken connection.",
@@ -46,7 +53,7 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 			Help: "Time from sending a statement to the end of its response.", Buckets: prometheus.ExponentialBuckets(50e-6, 2, 20),
 		}),
 	}
-	r.MustRegister(m.sessions, m.commands, m.decisions, m.statements, m.latency, m.errors, m.pins, m.retries, m.connectFailures, m.unsupported)
+	r.MustRegister(m.sessions, m.commands, m.decisions, m.statements, m.latency, m.errors, m.pins, m.retries, m.connectFailures, m.unsupported, m.guidedBy)
 	return m
 }
 
@@ -70,11 +77,27 @@ var reasonNames = map[decisionv1.Reason]string{
 	decisionv1.Reason_REASON_RULE: "rule", decisionv1.Reason_REASON_FAST_ROUTE: "fast_route",
 	decisionv1.Reason_REASON_ANNOTATION: "annotation", decisionv1.Reason_REASON_DEFAULT_HOSTGROUP: "default_hostgroup",
 	decisionv1.Reason_REASON_TRANSACTION: "transaction", decisionv1.Reason_REASON_LOCKED: "locked",
-	decisionv1.Reason_REASON_ANSWERED: "answered",
+	decisionv1.Reason_REASON_ANSWERED: "answered", decisionv1.Reason_REASON_GUIDELINE: "guideline",
 }
 
 func (m *Metrics) decision(a *decisionv1.RouteStatementResponse, source string) {
 	m.decisions.WithLabelValues(reasonNames[a.GetReason()], source).Inc()
+}
+
+// maxRoutes bounds the values of the label route.
+const maxRoutes = 100
+
+// routeLabel gives the label of a route. A statement that the guideline refuses has no route.
+func (m *Metrics) routeLabel(route string) string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if !m.routes[route] {
+		if len(m.routes) >= maxRoutes {
+			return "other"
+		}
+		m.routes[route] = true
+	}
+	return route
 }
 
 func (m *Metrics) statement(hostgroup int32, took time.Duration) {

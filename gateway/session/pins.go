@@ -29,7 +29,7 @@ func (s *session) pins(st *statement, b *backend, out *mysql.Outcome) {
 		case partSet&NoMultiplex != 0:
 			state.stick(b)
 		case cleared&NoMultiplex != 0:
-			delete(state.sticky, b.key.hostgroup)
+			delete(state.sticky, b.at)
 		}
 	}
 	if set&LockTables != 0 || st.kind.pin == LockTables.String() {

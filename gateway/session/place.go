@@ -9,6 +9,34 @@ import (
 	decisionv1 "github.com/pointsman/pointsman/proto/pointsman/decision/v1"
 )
 
+// place is where a statement goes when nothing holds the session.
+type place struct {
+	hostgroup  int32
+	pools      []string // of the routing guideline, which stand in for the hostgroup
+	generation uint64   // that the pools are of, or a newer one
+}
+
+// placeKey tells places apart.
+type placeKey struct {
+	hostgroup int32
+	pool      string
+}
+
+func (p place) key() placeKey {
+	if len(p.pools) > 0 {
+		return placeKey{pool: p.pools[0]}
+	}
+	return placeKey{hostgroup: p.hostgroup}
+}
+
+// String names the place in errors.
+func (p place) String() string {
+	if len(p.pools) > 0 {
+		return fmt.Sprintf("pool %q of the routing guideline", p.pools[0])
+	}
+	return fmt.Sprintf("hostgroup %d", p.hostgroup)
+}
+
 // ready gives the connection for a statement, with the session's state restored on it.
 func (s *session) ready(ctx context.Context, st *statement) (*backend, error) {
 	for tries := 0; ; tries++ {
@@ -41,15 +69,23 @@ func (s *session) place(ctx context.Context, st *statement) (*backend, error) {
 	if b := s.held(st); b != nil {
 		return b, nil
 	}
-	hostgroup := s.destination(ctx, st)
-	if b := s.homeOf(st.execute, hostgroup); b != nil {
+	at, err := s.destination(ctx, st)
+	if err != nil {
+		return nil, err
+	}
+	if b := s.homeOf(st.execute, at); b != nil {
 		return b, nil
 	}
 	schema := s.state.schema
 	if st.kind.use {
 		schema = "" // the one that the session leaves may be gone
 	}
-	return s.connect(ctx, hostgroup, schema, st.answer.MaxLagMs)
+	b, err := s.connect(ctx, at, schema, st.answer.MaxLagMs)
+	if err != nil {
+		return nil, err
+	}
+	b.at = at.key()
+	return b, nil
 }
 
 // held gives the connection that the session is held on, nil when it is free to go where the answer says.
@@ -88,19 +124,28 @@ func (s *session) alive(b *backend) bool {
 	return true // its loss will be told
 }
 
-// destination is the hostgroup that a statement goes to when nothing holds the session.
-func (s *session) destination(ctx context.Context, st *statement) int32 {
+// destination is where a statement goes when nothing holds the session. The error is the routing guideline's refusal.
+func (s *session) destination(ctx context.Context, st *statement) (place, error) {
 	if s.startsUnit(st) {
 		begin := statement{text: []byte("BEGIN"), digest: []byte("BEGIN"), settings: st.settings, generation: st.generation}
 		s.decide(ctx, &begin, decisionv1.Command_COMMAND_QUERY)
-		if begin.answer.DestinationHostgroup != nil {
-			return begin.answer.GetDestinationHostgroup()
+		if begin.answer.DestinationHostgroup != nil || begin.guided.refusal != "" {
+			return s.placeOf(&begin)
 		}
 	}
-	if st.answer.DestinationHostgroup != nil {
-		return st.answer.GetDestinationHostgroup()
+	return s.placeOf(st)
+}
+
+// placeOf is the place that a statement's own answer leads to.
+func (s *session) placeOf(st *statement) (place, error) {
+	if st.guided.refusal != "" {
+		return place{}, mysql.NewError(codeRuleError, "42000", "%s", st.guided.refusal)
 	}
-	return s.route.DefaultHostgroup
+	at := place{hostgroup: s.route.DefaultHostgroup, pools: st.guided.pools, generation: st.answer.GetGeneration()}
+	if st.answer.DestinationHostgroup != nil {
+		at.hostgroup = st.answer.GetDestinationHostgroup()
+	}
+	return at, nil
 }
 
 // startsUnit tells whether a read ties the session to its server, so that writes will follow it there: it goes where

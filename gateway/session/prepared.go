@@ -216,12 +216,12 @@ func (s *session) setLong(ps *preparedStatement, sent bool) {
 }
 
 // homeOf gives the connection that the statement was prepared on, if it is one of the hostgroup and its server is
-// still to be used.
-func (s *session) homeOf(ps *preparedStatement, hostgroup int32) *backend {
-	if ps == nil || ps.home == nil || ps.home.key.hostgroup != hostgroup {
+// still to be used. Of pools the session has one server anyway.
+func (s *session) homeOf(ps *preparedStatement, at place) *backend {
+	if ps == nil || ps.home == nil || len(at.pools) > 0 || ps.home.key.hostgroup != at.hostgroup {
 		return nil
 	}
-	hg := s.Snapshots.Current().Hostgroup(hostgroup)
+	hg := s.Snapshots.Current().Hostgroup(at.hostgroup)
 	if hg == nil || !hg.Online(ps.home.key.addr) || !s.alive(ps.home) {
 		return nil
 	}

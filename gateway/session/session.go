@@ -24,17 +24,26 @@ const writeTimeout = 60 * time.Second
 // session is one client connection. Its goroutine owns everything but the fields under mu.
 type session struct {
 	*Gateway
-	id     uint32
-	client *mysql.Conn
-	login  *mysql.Login
-	log    *slog.Logger
+	id       uint32
+	listener int // its place in the gateway's snapshot.Site
+	client   *mysql.Conn
+	login    *mysql.Login
+	log      *slog.Logger
 
 	route    route.Session
+	random   float64 // what guidelines see as $.session.randomValue
 	buffer   digest.Buffer
 	backends backends
 	state    state
 	prepared prepared
 	kinds    map[string]kind // by digest text
+
+	looked     bool            // at a snapshot
+	serial     uint64          // of the snapshot that was looked at last
+	kept       map[string]kept // servers by pool
+	wasRouted  bool            // by a guideline, on the route of that name
+	routeName  string
+	routeLabel string // in metrics
 
 	counted   bool        // holds one of its user's places
 	abandoned atomic.Bool // its client is gone
@@ -50,14 +59,15 @@ type session struct {
 // errClose ends a session in order, after the client was told what it has to know.
 var errClose = errors.New("session ends")
 
-// Serve runs one client connection until it ends, and closes it. ctx ends it at once.
-func (g *Gateway) Serve(ctx context.Context, nc net.Conn) {
+// Serve runs one client connection of a listener, by its place in the snapshots' Site, until it ends, and closes it. ctx
+// ends it at once.
+func (g *Gateway) Serve(ctx context.Context, nc net.Conn, listener int) {
 	g.Metrics.sessions.Inc()
 	defer g.Metrics.sessions.Dec()
 	client := mysql.NewConn(nc)
 	client.SetWriteTimeout(writeTimeout)
 	defer client.Close() //nolint:errcheck // the client is gone or was told
-	s := &session{Gateway: g, id: g.nextID(), client: client, kinds: map[string]kind{}}
+	s := &session{Gateway: g, id: g.nextID(), listener: listener, client: client, random: randomValue(), kinds: map[string]kind{}}
 	s.log = g.Log.With("session", s.id)
 	cut := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {

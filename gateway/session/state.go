@@ -1,6 +1,7 @@
 package session
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -25,9 +26,9 @@ type state struct {
 	next        *backend // the next statement belongs to it, after SET TRANSACTION
 
 	// These are preferred as long as they live.
-	last   *backend           // of the last statement
-	insert *backend           // of the last statement that generated an id
-	sticky map[int32]*backend // by hostgroup: a rule's multiplex=0 keeps the connection
+	last   *backend              // of the last statement
+	insert *backend              // of the last statement that generated an id
+	sticky map[placeKey]*backend // a rule's multiplex=0 keeps the connection for statements of the place
 }
 
 type variable struct{ name, value string }
@@ -39,18 +40,19 @@ func (st *state) forget(b *backend) {
 			*p = nil
 		}
 	}
-	if st.sticky[b.key.hostgroup] == b {
-		delete(st.sticky, b.key.hostgroup)
-	}
+	maps.DeleteFunc(st.sticky, func(_ placeKey, other *backend) bool { return other == b })
 }
 
-// stick keeps the hostgroup's statements on one connection.
+// stick keeps the statements of the connection's place on it.
 func (st *state) stick(b *backend) {
-	if st.sticky == nil {
-		st.sticky = map[int32]*backend{}
+	if st.sticky == nil || len(st.sticky) >= maxPlaces {
+		st.sticky = map[placeKey]*backend{}
 	}
-	st.sticky[b.key.hostgroup] = b
+	st.sticky[b.at] = b
 }
+
+// maxPlaces bounds the places that a session prefers connections for: guidelines come and go.
+const maxPlaces = 64
 
 // holds tells whether the session depends on this very connection.
 func (s *session) holds(b *backend) bool {

@@ -28,16 +28,17 @@ type Watch func(ctx context.Context, f func(*configv1.WatchGatewayConfigResponse
 type Holder struct {
 	current  atomic.Pointer[Snapshot]
 	path     string // of the last good copy; empty: none is kept
+	site     *Site
 	log      *slog.Logger
 	onChange func(*Snapshot)
 	first    chan struct{} // closed with the first snapshot
 }
 
 // NewHolder makes a holder and loads the last good copy, if there is one; a damaged copy is reported and counts as
-// absent. path is the file of the copy, empty to keep none. onChange is called with every snapshot, the
-// loaded one too, never twice at once.
-func NewHolder(path string, log *slog.Logger, onChange func(*Snapshot)) *Holder {
-	h := &Holder{path: path, log: log, onChange: onChange, first: make(chan struct{})}
+// absent. path is the file of the copy, empty to keep none; site has at least one listener. onChange is called with every
+// snapshot, the loaded one too, never twice at once.
+func NewHolder(path string, site *Site, log *slog.Logger, onChange func(*Snapshot)) *Holder {
+	h := &Holder{path: path, site: site, log: log, onChange: onChange, first: make(chan struct{})}
 	if path == "" {
 		return h
 	}
@@ -56,6 +57,9 @@ func NewHolder(path string, log *slog.Logger, onChange func(*Snapshot)) *Holder 
 		log.Error("last good configuration unusable, going on without it", "path", path, "error", err)
 		return h
 	}
+	for _, s := range m.GetRuntime().GetServers() {
+		s.Unavailable = "" // nobody knows that any more
+	}
 	h.set(m)
 	log.Info("last good configuration loaded", "path", path, "generation", m.GetGeneration(), "saved", rec.Time)
 	return h
@@ -68,8 +72,13 @@ func (h *Holder) Current() *Snapshot { return h.current.Load() }
 func (h *Holder) First() <-chan struct{} { return h.first }
 
 func (h *Holder) set(m *configv1.WatchGatewayConfigResponse) {
-	s := build(m)
-	if h.current.Swap(s) == nil {
+	before := h.current.Load()
+	s := build(m, h.site, before)
+	if problem := s.guiding.problem; problem != nil && (before == nil || before.guiding != s.guiding) {
+		h.log.Error("routing guideline unusable: its statements are refused", "generation", s.Generation, "error", problem)
+	}
+	h.current.Store(s)
+	if before == nil {
 		close(h.first)
 	}
 	h.onChange(s)
@@ -114,10 +123,19 @@ func (h *Holder) follow(ctx context.Context, watch Watch) error {
 			return nil
 		}
 		h.set(state)
-		h.log.Info("configuration received", "generation", state.GetGeneration(), "sequence", m.GetSequence())
+		level := slog.LevelInfo
+		if onlyRuntime(m) {
+			level = slog.LevelDebug // may come often, and says nothing new of the configuration
+		}
+		h.log.Log(ctx, level, "configuration received", "generation", state.GetGeneration(), "sequence", m.GetSequence())
 		h.save(state)
 		return nil
 	})
+}
+
+// onlyRuntime tells whether a message brings nothing but what is known at run time.
+func onlyRuntime(m *configv1.WatchGatewayConfigResponse) bool {
+	return m.GetRuntime() != nil && m.GetUsers() == nil && m.GetServers() == nil && m.GetSettings() == nil && m.GetGuideline() == nil
 }
 
 // merge replaces the parts of state that m brings.
@@ -131,6 +149,12 @@ func merge(state, m *configv1.WatchGatewayConfigResponse) {
 	}
 	if m.GetSettings() != nil {
 		state.Settings = m.GetSettings()
+	}
+	if m.GetGuideline() != nil {
+		state.Guideline = m.GetGuideline()
+	}
+	if m.GetRuntime() != nil {
+		state.Runtime = m.GetRuntime()
 	}
 }
 

@@ -59,8 +59,16 @@ func follow(t *testing.T, h *Holder, messages ...*configv1.WatchGatewayConfigRes
 	return failed
 }
 
+// testSite has two listeners, one of which has the name of its mode.
+func testSite() *Site {
+	return &Site{
+		Name: "gw", Hostname: "host", LocalCluster: "c1", Tags: map[string]string{"zone": `"a"`},
+		Listeners: []Listener{{"default", "127.0.0.1", 6033}, {"ro", "127.0.0.1", 6034}},
+	}
+}
+
 func newHolder(path string, seen *[]uint64, log *bytes.Buffer) *Holder {
-	return NewHolder(path, slog.New(slog.NewTextHandler(log, nil)), func(s *Snapshot) { *seen = append(*seen, s.Generation) })
+	return NewHolder(path, testSite(), slog.New(slog.NewTextHandler(log, nil)), func(s *Snapshot) { *seen = append(*seen, s.Generation) })
 }
 
 func TestMerge(t *testing.T) {

@@ -5,17 +5,31 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/pointsman/pointsman/decision"
 	"github.com/pointsman/pointsman/decision/digest"
 	"github.com/pointsman/pointsman/decision/selection"
 	configv1 "github.com/pointsman/pointsman/proto/pointsman/config/v1"
 )
 
-// Snapshot is one state of users, servers and settings. It never changes.
+// Snapshot is one state of users, servers, settings, guideline and what is known at run time. It never changes.
 type Snapshot struct {
 	Generation uint64
+	Serial     uint64 // counts snapshots: several may be of one generation
 	Settings   Settings
+	Rows       []Row // the rows of pools, in the configuration's order
 	users      map[string]*configv1.User
 	hostgroups map[int32]*Hostgroup
+	guiding    *guiding
+	runtime    *decision.Runtime
+	views      []View
+}
+
+// Row is one server in one hostgroup.
+type Row struct {
+	Server
+	Hostgroup      int32
+	MaxConnections uint32
+	name           string // as the decision service calls the server
 }
 
 // Settings are the settings that the gateway obeys.
@@ -30,6 +44,7 @@ type Settings struct {
 	ConnectTimeoutServerMax time.Duration // of all tries
 	ConnectRetriesOnFailure uint32
 	ServerVersion           string
+	DefaultSchema           string // of sessions that have none
 	LockOnHostgroup         bool
 }
 
@@ -62,8 +77,19 @@ func (h *Hostgroup) Online(addr string) bool {
 	return false
 }
 
-// build makes a snapshot of a full message. Statuses that this gateway does not know count as OFFLINE_HARD.
-func build(m *configv1.WatchGatewayConfigResponse) *Snapshot {
+// Has tells whether the configuration names a server of that address.
+func (s *Snapshot) Has(addr string) bool {
+	for i := range s.Rows {
+		if s.Rows[i].Addr == addr {
+			return true
+		}
+	}
+	return false
+}
+
+// build makes a snapshot of a full message; before is the one in force, nil for the first. Statuses that this gateway does
+// not know count as OFFLINE_HARD.
+func build(m *configv1.WatchGatewayConfigResponse, site *Site, before *Snapshot) *Snapshot {
 	s := &Snapshot{
 		Generation: m.GetGeneration(),
 		Settings:   buildSettings(m.GetSettings()),
@@ -75,6 +101,8 @@ func build(m *configv1.WatchGatewayConfigResponse) *Snapshot {
 			s.users[u.GetUsername()] = u
 		}
 	}
+	var servers []decision.Server
+	addrs := map[string]string{}
 	candidates := map[*Hostgroup][]selection.Candidate{}
 	for _, v := range m.GetServers().GetServers() {
 		hg := s.hostgroups[v.GetHostgroupId()]
@@ -82,12 +110,17 @@ func build(m *configv1.WatchGatewayConfigResponse) *Snapshot {
 			hg = &Hostgroup{ID: v.GetHostgroupId(), MaxNumOnlineServers: 1_000_000}
 			s.hostgroups[v.GetHostgroupId()] = hg
 		}
+		known := serverOf(v)
+		servers = append(servers, known)
 		server := Server{Addr: v.GetHostname()} // port 0: the path of a Unix socket
 		if port := or(v.Port, 3306); port != 0 {
 			server.Addr = net.JoinHostPort(v.GetHostname(), strconv.FormatUint(uint64(port), 10))
 		}
 		hg.Servers = append(hg.Servers, server)
-		candidates[hg] = append(candidates[hg], candidate(v))
+		c := candidate(v)
+		candidates[hg] = append(candidates[hg], c)
+		addrs[known.Address()] = server.Addr
+		s.Rows = append(s.Rows, Row{server, hg.ID, c.MaxConnections, known.Address()})
 	}
 	for hg, list := range candidates {
 		hg.Candidates = selection.NewList(list)
@@ -97,20 +130,30 @@ func build(m *configv1.WatchGatewayConfigResponse) *Snapshot {
 			hg.MaxNumOnlineServers = h.GetMaxNumOnlineServers()
 		}
 	}
+	var was *guiding
+	if before != nil {
+		was, s.Serial = before.guiding, before.Serial+1
+	}
+	s.guiding, s.runtime = newGuiding(m.GetGuideline(), was), runtimeOf(m.GetRuntime())
+	s.views = views(site, s.guiding.guide, servers, addrs, s.runtime)
 	return s
 }
 
-func candidate(v *configv1.Server) selection.Candidate {
+func statusOf(v *configv1.Server) selection.Status {
 	status, err := selection.ParseStatus(v.GetStatus())
 	if err != nil {
-		status = selection.OfflineHard
+		return selection.OfflineHard
 	}
+	return status
+}
+
+func candidate(v *configv1.Server) selection.Candidate {
 	return selection.Candidate{
 		Weight:                uint32(or(v.Weight, 1)),
 		MaxConnections:        uint32(or(v.MaxConnections, 1000)),
 		MaxReplicationLag:     uint32(or(v.MaxReplicationLag, 0)),
 		MaxLatencyUS:          uint64(or(v.MaxLatencyMs, 0)) * 1000,
-		Status:                status,
+		Status:                statusOf(v),
 		CurrentReplicationLag: -1,
 		LagMS:                 -1,
 	}
@@ -131,6 +174,7 @@ func buildSettings(p *configv1.Settings) Settings {
 		ConnectTimeoutServerMax: milliseconds(or(p.ConnectTimeoutServerMax, 10_000)),
 		ConnectRetriesOnFailure: or(p.ConnectRetriesOnFailure, 10),
 		ServerVersion:           or(p.ServerVersion, "8.0.30"),
+		DefaultSchema:           or(p.DefaultSchema, "information_schema"),
 		LockOnHostgroup:         or(p.SetQueryLockOnHostgroup, 1) == 1,
 	}
 }

@@ -13,11 +13,11 @@ import (
 func TestBuildDefaults(t *testing.T) {
 	s := build(&configv1.WatchGatewayConfigResponse{Generation: 3, Servers: &configv1.ServerList{
 		Servers: []*configv1.Server{{HostgroupId: 1, Hostname: "db"}},
-	}})
+	}}, testSite(), nil)
 	want := Settings{
 		Digests: true, DigestOptions: s.Settings.DigestOptions, DefaultQueryTimeout: 24 * time.Hour, QueryRetriesOnFailure: 1,
 		DefaultMaxLatencyMS: 1000, ConnectTimeoutServer: 3 * time.Second, ConnectTimeoutServerMax: 10 * time.Second,
-		ConnectRetriesOnFailure: 10, ServerVersion: "8.0.30", LockOnHostgroup: true,
+		ConnectRetriesOnFailure: 10, ServerVersion: "8.0.30", DefaultSchema: "information_schema", LockOnHostgroup: true,
 	}
 	if s.Settings != want || s.Generation != 3 {
 		t.Errorf("settings %+v", s.Settings)
@@ -50,7 +50,7 @@ func TestBuild(t *testing.T) {
 			QueryDigests: new(false), QueryDigestsNoDigits: new(true), QueryDigestsGroupingLimit: proto.Uint32(9),
 			DefaultQueryDelay: proto.Uint32(20), DefaultQueryTimeout: proto.Uint32(0), SetQueryLockOnHostgroup: proto.Uint32(0), ServerVersion: new("5.7.1"), DigestMode: new("corrected"),
 		},
-	})
+	}, testSite(), nil)
 	if s.User("a") == nil || s.User("b") != nil || s.User("c") == nil || s.User("d") != nil {
 		t.Error("users")
 	}

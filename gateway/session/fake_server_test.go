@@ -1,0 +1,101 @@
+package session
+
+import (
+	"context"
+	"net"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/pointsman/pointsman/gateway/mysql"
+)
+
+// fakeServer is a MySQL server that answers each SELECT with its name and all else with OK. It knows BEGIN and COMMIT.
+type fakeServer struct {
+	name string
+	addr string
+
+	mu       sync.Mutex
+	listener net.Listener
+	conns    map[net.Conn]bool
+	serving  sync.WaitGroup
+}
+
+// startFake serves until the test ends.
+func startFake(t *testing.T, name string) *fakeServer {
+	t.Helper()
+	f := &fakeServer{name: name, addr: "127.0.0.1:0"}
+	f.start(t)
+	t.Cleanup(f.stop)
+	return f
+}
+
+// start listens, on the old port after stop.
+func (f *fakeServer) start(t *testing.T) {
+	t.Helper()
+	auth, err := newAuth()
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", f.addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.addr, f.listener, f.conns = l.Addr().String(), l, map[net.Conn]bool{}
+	ctx := context.WithoutCancel(t.Context())
+	f.serving.Go(func() {
+		for {
+			nc, err := l.Accept()
+			if err != nil {
+				return
+			}
+			f.mu.Lock()
+			f.conns[nc] = true
+			f.mu.Unlock()
+			f.serving.Go(func() {
+				f.serve(ctx, nc, auth)
+				f.mu.Lock()
+				delete(f.conns, nc)
+				f.mu.Unlock()
+				_ = nc.Close()
+			})
+		}
+	})
+}
+
+// stop ends the server as a crash would.
+func (f *fakeServer) stop() {
+	_ = f.listener.Close()
+	f.mu.Lock()
+	for nc := range f.conns {
+		_ = nc.Close()
+	}
+	f.mu.Unlock()
+	f.serving.Wait()
+}
+
+func (f *fakeServer) serve(ctx context.Context, nc net.Conn, auth *mysql.Authenticator) {
+	c := mysql.NewConn(nc)
+	greeting := mysql.Greeting{ServerVersion: "9.9.9", ConnectionID: 1, Capabilities: mysql.OfferedCapabilities(), Charset: 45, Status: mysql.StatusAutocommit}
+	known := func(string) (mysql.Credential, bool) { return mysql.ParseCredential("secret"), true }
+	if _, err := auth.Handshake(ctx, c, greeting, known); err != nil {
+		return
+	}
+	status := mysql.StatusAutocommit
+	for err := c.WriteOK(mysql.OK{Status: status}); err == nil; {
+		var cmd *mysql.Command
+		if cmd, err = c.ReadCommand(); err != nil || cmd.Code == mysql.ComQuit {
+			return
+		}
+		switch text := string(cmd.Arg()); {
+		case strings.HasPrefix(text, "SELECT"):
+			err = c.WriteResultset([]mysql.Column{{Name: "server"}}, [][][]byte{{[]byte(f.name)}}, status, 0)
+			continue
+		case text == "BEGIN":
+			status |= mysql.StatusInTrans
+		case text == "COMMIT":
+			status &^= mysql.StatusInTrans
+		}
+		err = c.WriteOK(mysql.OK{Status: status})
+	}
+}

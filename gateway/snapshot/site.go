@@ -1,0 +1,41 @@
+package snapshot
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/pointsman/pointsman/decision"
+)
+
+// Site is what routing guidelines see of this gateway as $.router. It must not be changed once a Holder has it.
+type Site struct {
+	Name         string
+	Hostname     string
+	LocalCluster string
+	Tags         map[string]string // the compact JSON text of each value
+	Listeners    []Listener
+}
+
+// Listener is a place where clients come in. A Unix socket has neither address nor port.
+type Listener struct {
+	Name    string
+	Address string
+	Port    uint32
+}
+
+// ParseTags reads a gateway's tags, a JSON object; an empty text has none.
+func ParseTags(text string) (map[string]string, error) {
+	if text == "" {
+		return nil, nil //nolint:nilnil // no tags
+	}
+	var tags map[string]any
+	err := json.Unmarshal([]byte(text), &tags)
+	if err == nil && tags == nil {
+		err = errors.New("it is null")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s is no JSON object such as {\"zone\":\"a\"}: %w", text, err)
+	}
+	return decision.TagTexts(tags), nil
+}

@@ -1,0 +1,106 @@
+package snapshot
+
+import (
+	"strings"
+	"sync"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/pointsman/pointsman/decision"
+	"github.com/pointsman/pointsman/decision/guideline"
+	decisionv1 "github.com/pointsman/pointsman/proto/pointsman/decision/v1"
+)
+
+// View is what the sessions of one listener see of the guideline in force. It never changes.
+type View struct {
+	Listener decision.Listener
+	// Router are the gateway and the listener as the guideline sees them, and Message the same for questions. Equal messages
+	// have equal Keys.
+	Router  guideline.Router
+	Message *decisionv1.Router
+	Key     string
+
+	pools *decision.Pools // nil without a guideline
+	tiers func() map[string]map[string]int
+}
+
+// Pool gives a pool of the guideline in force by its name; nil when it has none of that name.
+func (v *View) Pool(name string) *decision.Pool {
+	if v.pools == nil {
+		return nil
+	}
+	return v.pools.Pool(name)
+}
+
+// Tier gives the tier of a route that a server is in, the first one if there are several, by the name of any of the route's
+// pools. The server must be in one.
+func (v *View) Tier(pool, addr string) int {
+	_, route, _ := strings.Cut(pool, ":")
+	return v.tiers()[route][addr]
+}
+
+// tiersOf gives the first tier of each server by route and address. addrs are the addresses by the decision service's names.
+func tiersOf(pools *decision.Pools, addrs map[string]string) map[string]map[string]int {
+	report := pools.Report()
+	tiers := make(map[string]map[string]int, len(report.Routes))
+	for i := range report.Routes {
+		route := &report.Routes[i]
+		of := map[string]int{}
+		for tier := range route.Tiers {
+			for _, name := range route.Tiers[tier].Servers {
+				if _, known := of[addrs[name]]; !known {
+					of[addrs[name]] = tier
+				}
+			}
+		}
+		tiers[route.Name] = of
+	}
+	return tiers
+}
+
+// views makes the view of each listener; guide is nil when no guideline is in force.
+func views(site *Site, guide *decision.Guide, servers []decision.Server, addrs map[string]string, runtime *decision.Runtime) []View {
+	var ports struct{ rw, ro, split uint32 }
+	if guide != nil {
+		port := func(mode decision.ListenerMode) uint32 {
+			for _, l := range site.Listeners {
+				if guide.Mode(decision.Listener{Name: l.Name, Port: l.Port}) == mode {
+					return l.Port
+				}
+			}
+			return 0
+		}
+		ports.rw, ports.ro, ports.split = port(decision.ListenerRW), port(decision.ListenerRO), port(decision.ListenerRWSplit)
+	}
+	out := make([]View, len(site.Listeners))
+	for i, l := range site.Listeners {
+		v := &out[i]
+		v.Listener = decision.Listener{Name: l.Name, Port: l.Port}
+		v.Router = guideline.Router{
+			Name: site.Name, Hostname: site.Hostname, LocalCluster: site.LocalCluster, Tags: site.Tags,
+			RouteName: l.Name, BindAddress: l.Address,
+			PortRW: float64(ports.rw), PortRO: float64(ports.ro), PortRWSplit: float64(ports.split),
+		}
+		v.Message = &decisionv1.Router{
+			Name: site.Name, Hostname: site.Hostname, LocalCluster: site.LocalCluster, Tags: site.Tags,
+			RouteName: l.Name, BindAddress: l.Address, PortRw: ports.rw, PortRo: ports.ro, PortRwSplit: ports.split,
+		}
+		v.Key = keyOf(v.Message)
+		if guide != nil {
+			v.pools = guide.NewPools(&v.Router, servers, runtime)
+			// A snapshot may be gone before anybody asks for them.
+			v.tiers = sync.OnceValue(func() map[string]map[string]int { return tiersOf(v.pools, addrs) })
+		}
+	}
+	return out
+}
+
+// keyOf gives a text that equal messages share. A text that is not UTF-8 would make the message unfit to be sent; Site has
+// none.
+func keyOf(m *decisionv1.Router) string {
+	key, err := proto.MarshalOptions{Deterministic: true}.Marshal(m)
+	if err != nil {
+		return err.Error()
+	}
+	return string(key)
+}
