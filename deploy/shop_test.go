@@ -12,7 +12,7 @@ import (
 	"github.com/pointsman/pointsman/clients/ctl"
 )
 
-var update = flag.Bool("update", false, "write what commands print into examples/shop/README.md")
+var update = flag.Bool("update", false, "write what commands print into the READMEs of examples")
 
 // TestShopConfiguration holds the size of the example to what its README says.
 func TestShopConfiguration(t *testing.T) {

@@ -4,13 +4,14 @@ import (
 	"bytes"
 	"strconv"
 
+	"github.com/pointsman/pointsman/clients/facts"
 	"github.com/pointsman/pointsman/decision"
 )
 
 // explainArguments gives the arguments with which pointsmanctl explain shows the statement's way. A configuration that
 // stands in the case file itself has to be saved under its name first, a statement that can't be an argument as
-// StatementFile.
-func explainArguments(f *File, c *Case, q *decision.Question) []string {
+// StatementFile. random tells that the session's random value matters.
+func explainArguments(f *File, c *Case, q *decision.Question, random bool) []string {
 	config := c.config
 	if _, inline := f.inline[config]; !inline {
 		config = configPath(f, config)
@@ -32,6 +33,15 @@ func explainArguments(f *File, c *Case, q *decision.Question) []string {
 	add("--client-addr", s.ClientAddr)
 	add("--proxy-addr", s.ProxyAddr)
 	number("--proxy-port", int64(s.ProxyPort), 0)
+	for _, text := range facts.AttributeTexts(s.ConnectAttrs) {
+		add("--connect-attr", text)
+	}
+	if random {
+		add("--random-value", strconv.FormatFloat(s.RandomValue, 'g', -1, 64))
+	}
+	for _, text := range facts.RouterTexts(s.Router) {
+		add("--router", text)
+	}
 	number("--flag-in", int64(s.NextQueryFlagIn), int64(decision.None))
 	number("--transaction-hostgroup", int64(s.TransactionHostgroup), int64(decision.None))
 	number("--locked-hostgroup", int64(s.LockedHostgroup), int64(decision.None))

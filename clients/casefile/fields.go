@@ -125,7 +125,7 @@ func readWant(name, text string) (value, mistake string) {
 
 func readField(name, text string, f protoreflect.FieldDescriptor) (value, mistake string) {
 	if text == Unset {
-		if !f.HasPresence() && !f.IsList() && f.Kind() != protoreflect.StringKind && f.ContainingMessage().Name() != "Mirror" {
+		if !f.HasPresence() && !f.IsList() && f.Kind() != protoreflect.StringKind && f.ContainingMessage().Name() == "RouteStatementResponse" {
 			return "", fmt.Sprintf("%s is never %s; give its value", name, Unset)
 		}
 		return Unset, ""

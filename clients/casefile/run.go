@@ -145,7 +145,7 @@ func runCase(f *File, c *Case, cfg *compiled) Result {
 		out.Failures = append(out.Failures, missing(c, out.problems)...)
 	}
 	q := &decision.Question{Session: decision.Session{
-		NextQueryFlagIn: decision.None, TransactionHostgroup: decision.None, LockedHostgroup: decision.None,
+		NextQueryFlagIn: decision.None, TransactionHostgroup: decision.None, LockedHostgroup: decision.None, KeptRoute: decision.None,
 	}}
 	var a decision.Answer
 	for _, s := range c.steps {
@@ -153,7 +153,7 @@ func runCase(f *File, c *Case, cfg *compiled) Result {
 			set.apply(q)
 		}
 		q.Statement.Text, q.Statement.HasText = s.text, true
-		explain := explainArguments(f, c, q)
+		explain := explainArguments(f, c, q, cfg.generation.LooksAtRandomValue())
 		got := ask(cfg.generation, q, &a)
 		out.answers = append(out.answers, got)
 		wants := s.wants
@@ -201,10 +201,17 @@ func ask(g *decision.Generation, q *decision.Question, a *decision.Answer) answe
 	} else {
 		translate.AnswerToProto(a, resp)
 		resp.SessionAttributes = g.SessionAttributes()
-		if servers := eligible(g, a); len(servers) > 0 {
+		servers := eligible(g, a)
+		if a.HasGuideline {
+			servers = eligiblePool(g, q, a)
+		}
+		if len(servers) > 0 {
 			out.values[fieldServers] = strings.Join(servers, " ")
 		}
 		out.worth = []string{"destination_hostgroup", "reason", "matched_rules"}
+		if a.HasGuideline {
+			out.worth = append(out.worth, "guideline.route")
+		}
 		if a.Has(decision.NextQueryFlagIn) && a.Reason != decision.ReasonAnswered {
 			q.Session.NextQueryFlagIn = a.NextQueryFlagIn
 		}
@@ -235,4 +242,29 @@ func eligible(g *decision.Generation, a *decision.Answer) []string {
 		delete(out, rejected.Server)
 	}
 	return slices.Sorted(maps.Keys(out))
+}
+
+// eligiblePool gives the servers that could be drawn from the first of the guideline's pools that has any. Their roles are those
+// that the configuration says.
+func eligiblePool(g *decision.Generation, q *decision.Question, a *decision.Answer) []string {
+	pools := g.Guide().NewPools(q.Session.Router, g.Servers(), &decision.Runtime{Names: q.Names})
+	r := &decision.SelectRequest{Explain: true}
+	if a.Has(decision.MaxLagMS) {
+		r.MaxLagMS = &a.MaxLagMS
+	}
+	for _, name := range a.Guideline.Pools {
+		drawn, err := g.SelectPool(pools, name, r)
+		if err != nil || drawn.Server == nil {
+			continue
+		}
+		out := make(map[string]bool)
+		for _, row := range pools.Pool(name).Rows() {
+			out[g.Servers()[row].Address()] = true
+		}
+		for _, rejected := range drawn.Rejections {
+			delete(out, rejected.Server)
+		}
+		return slices.Sorted(maps.Keys(out))
+	}
+	return nil
 }

@@ -79,7 +79,7 @@ func TestCouldNotRun(t *testing.T) {
 		{[]string{"route", "--config", path + "x", "SELECT 1"}, "no such file"},
 		{[]string{"route", "-o", "xml", "SELECT 1"}, "neither text nor json"},
 		{[]string{"route", "--server", "nowhere", "SELECT 1"}, "host:port"},
-		{[]string{"select", "--config", path}, "--hostgroup is required"},
+		{[]string{"select", "--config", path}, "flags --hostgroup and --guideline-pool"},
 		{[]string{"digest"}, "no statement given"},
 		{[]string{"digest", "--ndjson", "SELECT 1"}, "standard input"},
 		{[]string{"rollback", "x"}, "no generation number"},

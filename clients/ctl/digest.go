@@ -110,13 +110,8 @@ func base64IfBroken(text []byte) string {
 
 func digestLine(buf *digest.Buffer, defaults *digest.Options, dst, line []byte) ([]byte, error) {
 	var q digestQuestion
-	dec := json.NewDecoder(bytes.NewReader(line))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(&q); err != nil {
-		return dst, badLine("JSON: %v", err)
-	}
-	if dec.More() {
-		return dst, badLine("more than one JSON value")
+	if err := readLine(line, &q); err != nil {
+		return dst, err
 	}
 	given := 0
 	for _, set := range []bool{q.SQL != nil, q.SQLBase64 != nil, q.DigestText != nil} {

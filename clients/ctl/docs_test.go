@@ -39,12 +39,19 @@ func section(t *testing.T, text, heading string) string {
 	return body
 }
 
-// TestEveryFieldIsDocumented wants a table row for each field in the section that is named as the list it belongs to.
+// TestEveryFieldIsDocumented wants a table row for each field in the section that is named as the list it belongs to. Fields
+// that are no list stand in the section guideline.
 func TestEveryFieldIsDocumented(t *testing.T) {
 	text := page(t, "configuration.md")
 	parts := (&configv1.Config{}).ProtoReflect().Descriptor().Fields()
 	for i := range parts.Len() {
 		name := string(parts.Get(i).Name())
+		if parts.Get(i).Message() == nil {
+			if n := strings.Count(section(t, text, "guideline"), fmt.Sprintf("\n| `%s` | ", name)); n != 1 {
+				t.Errorf("section guideline has %d rows for %s", n, name)
+			}
+			continue
+		}
 		body := section(t, text, name)
 		fields := parts.Get(i).Message().Fields()
 		for j := range fields.Len() {
@@ -123,7 +130,7 @@ func TestDocumentedDocuments(t *testing.T) {
 // TestDocumentedCommands runs the examples of kind "console" and compares what they print. The files they read are the
 // YAML blocks before them that begin with a file's name, and what "cat" shows.
 func TestDocumentedCommands(t *testing.T) {
-	for _, name := range []string{"configuration.md", "pointsmanctl.md", "explain.md", "digests.md", "lint.md", "testing.md"} {
+	for _, name := range []string{"configuration.md", "pointsmanctl.md", "explain.md", "digests.md", "lint.md", "testing.md", "guidelines.md"} {
 		text := page(t, name)
 		t.Run(name, func(t *testing.T) {
 			t.Chdir(t.TempDir())

@@ -48,6 +48,12 @@ func (p *printer) print(x *decisionv1.ExplainStatementResponse) {
 	}
 	p.fastRoute(x.GetFastRoute())
 	p.annotations(x.GetComment())
+	if g := x.GetGuideline(); g != nil {
+		p.guideline(g)
+	}
+	if c := a.GetGuideline(); c.GetRoute() != "" {
+		p.line("stands in", "%s", choiceLine(c))
+	}
 	p.line("destination", "%s", destinations(x.GetDestinations()))
 	if m := x.GetMirror(); m != nil {
 		p.line("mirror", "%s", destinations(m.GetDestinations()))
@@ -170,8 +176,11 @@ func destinations(list []*decisionv1.DestinationStep) string {
 			by = fmt.Sprintf("rule %d", d.GetRuleId())
 		}
 		hostgroup := "none, answered"
-		if d.Hostgroup != nil {
+		switch {
+		case d.Hostgroup != nil:
 			hostgroup = strconv.Itoa(int(d.GetHostgroup()))
+		case d.GetBy() == decisionv1.Reason_REASON_GUIDELINE:
+			hostgroup = "none, refused"
 		}
 		if cut := len(list) - maxDestinations; cut > 0 && i > 0 && i <= cut {
 			if i == cut {

@@ -24,6 +24,8 @@ import (
 	"github.com/pointsman/pointsman/server/api"
 	"github.com/pointsman/pointsman/server/loaded"
 	"github.com/pointsman/pointsman/server/metrics"
+	"github.com/pointsman/pointsman/server/observed"
+	"github.com/pointsman/pointsman/server/state"
 	"github.com/pointsman/pointsman/server/translate"
 )
 
@@ -81,7 +83,8 @@ func serve(t *testing.T, configPath string) string {
 		t.Fatal(err)
 	}
 	server := grpc.NewServer()
-	decisionv1.RegisterDecisionServiceServer(server, api.NewDecision(holder, metrics.New("test"), slog.New(slog.DiscardHandler), nil))
+	m, log := metrics.New("test"), slog.New(slog.DiscardHandler)
+	decisionv1.RegisterDecisionServiceServer(server, api.NewDecision(holder, &observed.Holder{}, state.NewHolder(m, log), m, log, nil))
 	healths := health.NewServer()
 	healths.SetServingStatus("pointsman.decision.v1.DecisionService", healthv1.HealthCheckResponse_SERVING)
 	healthv1.RegisterHealthServer(server, healths)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math/big"
 	"os"
 	"slices"
@@ -43,6 +44,9 @@ func (a *app) loadConfig(path string) (*configv1.Config, error) {
 func parseConfig(raw []byte) (*configv1.Config, error) {
 	doc, err := document.ToJSON(raw)
 	if err != nil {
+		return nil, err
+	}
+	if doc, err = guidelinesAsText(doc); err != nil {
 		return nil, err
 	}
 	dec := json.NewDecoder(bytes.NewReader(doc))
@@ -88,6 +92,9 @@ func formatConfig(cfg *configv1.Config) ([]byte, error) {
 func plainNumbers(tree map[string]any, d protoreflect.MessageDescriptor) {
 	for name, v := range tree {
 		field := d.Fields().ByName(protoreflect.Name(name))
+		if field.IsMap() || isFree(field) {
+			continue // its keys are no fields
+		}
 		switch v := v.(type) {
 		case []any:
 			for _, item := range v {
@@ -121,12 +128,7 @@ func (f *form) message(path string, v any, d protoreflect.MessageDescriptor) {
 		f.mistake(path, "want fields (name: value), got %s", describe(v))
 		return
 	}
-	names := make([]string, 0, len(m))
-	for name := range m {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for _, name := range names {
+	for _, name := range sortedKeys(m) {
 		at := name
 		if path != "" {
 			at = path + "." + name
@@ -144,10 +146,13 @@ func (f *form) message(path string, v any, d protoreflect.MessageDescriptor) {
 }
 
 func (f *form) field(path string, v any, d protoreflect.FieldDescriptor) {
-	if v == nil {
-		return // absent
-	}
-	if !d.IsList() {
+	switch {
+	case v == nil: // absent
+		return
+	case d.IsMap(): // the configuration's maps hold texts
+		f.texts(path, v)
+		return
+	case !d.IsList():
 		f.value(path, v, d)
 		return
 	}
@@ -169,13 +174,20 @@ func (f *form) field(path string, v any, d protoreflect.FieldDescriptor) {
 func (f *form) value(path string, v any, d protoreflect.FieldDescriptor) {
 	switch d.Kind() { //nolint:exhaustive // the configuration has no other kinds; protojson checks what is left
 	case protoreflect.MessageKind:
+		if _, ok := v.(map[string]any); ok && isFree(d) {
+			return
+		}
 		f.message(path, v, d.Message())
 	case protoreflect.BoolKind:
 		if _, ok := v.(bool); !ok {
 			f.mistake(path, "want true or false, got %s", describe(v))
 		}
 	case protoreflect.StringKind:
-		if _, ok := v.(string); !ok {
+		switch _, ok := v.(string); {
+		case ok:
+		case isGuideline(d):
+			f.mistake(path, "want a routing guideline (its fields, or a text that holds it in JSON), got %s", describe(v))
+		default:
 			f.mistake(path, "want a text, got %s; write it in quotes", describe(v))
 		}
 	case protoreflect.Int32Kind:
@@ -205,6 +217,8 @@ func (f *form) number(path string, v any, low, high string) {
 		f.mistake(path, "%s is not within %s..%s", n, low, high)
 	}
 }
+
+func sortedKeys(m map[string]any) []string { return slices.Sorted(maps.Keys(m)) }
 
 func describe(v any) string {
 	switch v := v.(type) {

@@ -27,6 +27,11 @@ type history struct {
 
 func (h *history) flags(cmd *cobra.Command, getenv func(string) string) {
 	cmd.Flags().Uint64Var(&h.expected, "expected-generation", 0, "publish only if this generation is the current one (0: none yet)")
+	h.signature(cmd, getenv)
+}
+
+// signature adds the flags of verbs that find out themselves which generation they replace.
+func (h *history) signature(cmd *cobra.Command, getenv func(string) string) {
 	cmd.Flags().StringVar(&h.author, "author", getenv("USER"), "who publishes")
 	cmd.Flags().StringVar(&h.note, "note", "", "why")
 }
@@ -53,28 +58,35 @@ func (a *app) publish() *cobra.Command {
 			return err
 		}
 		return a.call(cmd.Context(), func(ctx context.Context, c *client.Client) error {
-			resp, err := c.Config().PublishConfig(ctx, &configv1.PublishConfigRequest{
+			return a.publishConfig(ctx, c, &configv1.PublishConfigRequest{
 				Config: cfg, ExpectedGeneration: h.expectation(cmd), Author: h.author, Note: h.note,
 			})
-			if problems := refusal(err); problems != nil {
-				return a.printProblems(problems)
-			}
-			if err != nil {
-				return err
-			}
-			if a.output == "json" {
-				return a.printJSON(struct {
-					Generation uint64    `json:"generation,string"`
-					Digest     string    `json:"digest"`
-					Problems   []problem `json:"problems"`
-				}{resp.GetGeneration(), resp.GetDigest(), problemList(resp.GetProblems())})
-			}
-			writeProblems(a.io.Out, resp.GetProblems())
-			fmt.Fprintf(a.io.Out, "published generation %d (%s)\n", resp.GetGeneration(), short(resp.GetDigest()))
-			return nil
 		})
 	}
 	return cmd
+}
+
+// publishConfig publishes and prints what came of it.
+func (a *app) publishConfig(ctx context.Context, c *client.Client, req *configv1.PublishConfigRequest) error {
+	resp, err := c.Config().PublishConfig(ctx, req)
+	if problems := refusal(err); problems != nil {
+		err := a.printProblems(req.GetConfig(), problems)
+		a.warnOfState(ctx, c)
+		return err
+	}
+	if err != nil {
+		return err
+	}
+	if a.output == "json" {
+		return a.printJSON(struct {
+			Generation uint64    `json:"generation,string"`
+			Digest     string    `json:"digest"`
+			Problems   []problem `json:"problems"`
+		}{resp.GetGeneration(), resp.GetDigest(), problemList(resp.GetProblems())})
+	}
+	a.writeProblems(a.io.Out, req.GetConfig(), resp.GetProblems())
+	fmt.Fprintf(a.io.Out, "published generation %d (%s)\n", resp.GetGeneration(), short(resp.GetDigest()))
+	return nil
 }
 
 // refusal gives the problems that a refused publication carries, nil if err is something else.
@@ -87,14 +99,14 @@ func refusal(err error) []*configv1.Problem {
 	return nil
 }
 
-// printProblems prints problems and ends the verb with "no" if one is an error.
-func (a *app) printProblems(problems []*configv1.Problem) error {
+// printProblems prints problems of a configuration, which may be nil, and ends the verb with "no" if one is an error.
+func (a *app) printProblems(cfg *configv1.Config, problems []*configv1.Problem) error {
 	if a.output == "json" {
 		if err := a.printJSON(map[string]any{"problems": problemList(problems)}); err != nil {
 			return err
 		}
 	} else {
-		writeProblems(a.io.Out, problems)
+		a.writeProblems(a.io.Out, cfg, problems)
 	}
 	if hasErrors(problems) {
 		return errNo
@@ -129,7 +141,7 @@ func (a *app) validate() *cobra.Command {
 			if len(problems) == 0 && a.output == "text" {
 				fmt.Fprintln(a.io.Out, "no problems")
 			}
-			return a.printProblems(problems)
+			return a.printProblems(cfg, problems)
 		},
 	}
 }
@@ -206,7 +218,11 @@ func (a *app) generations() *cobra.Command {
 					}
 					fmt.Fprintf(w, "%d%s\t%s\t%s\t%d\t%s\t%s\n", g.GetGeneration(), mark, when(g), printable(g.GetAuthor()), g.GetSizeBytes(), short(g.GetDigest()), printable(note))
 				}
-				return w.Flush()
+				if err := w.Flush(); err != nil {
+					return err
+				}
+				a.warnOfState(ctx, c)
+				return nil
 			})
 		},
 	}
@@ -232,7 +248,7 @@ func (a *app) rollback() *cobra.Command {
 				Generation: number, ExpectedGeneration: h.expectation(cmd), Author: h.author, Note: h.note,
 			})
 			if problems := refusal(err); problems != nil {
-				return errors.Join(a.printProblems(problems), errNo)
+				return errors.Join(a.printProblems(nil, problems), errNo)
 			}
 			if err != nil {
 				return err

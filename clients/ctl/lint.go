@@ -39,7 +39,7 @@ func (a *app) lint() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.printFindings(offlineFindings(cfg))
+			return a.printFindings(cfg, offlineFindings(cfg))
 		}
 		req := &configv1.LintConfigRequest{}
 		if given {
@@ -50,7 +50,7 @@ func (a *app) lint() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.printFindings(resp)
+			return a.printFindings(nil, resp)
 		})
 	}
 	return cmd
@@ -76,10 +76,10 @@ type finding struct {
 	OtherRules []int64 `json:"other_rules,omitempty"`
 }
 
-// printFindings prints findings, or the problems that keep a configuration from being looked at.
-func (a *app) printFindings(resp *configv1.LintConfigResponse) error {
+// printFindings prints findings, or the problems that keep a configuration, which may be nil, from being looked at.
+func (a *app) printFindings(cfg *configv1.Config, resp *configv1.LintConfigResponse) error {
 	if len(resp.GetProblems()) > 0 {
-		return errors.Join(a.printProblems(resp.GetProblems()), errNo)
+		return errors.Join(a.printProblems(cfg, resp.GetProblems()), errNo)
 	}
 	warnings := 0
 	list := make([]finding, 0, len(resp.GetFindings()))

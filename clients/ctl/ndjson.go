@@ -38,6 +38,19 @@ func readMessage(line []byte, m proto.Message) error {
 	return badLine("JSON: %s", strings.TrimPrefix(text, "proto: "))
 }
 
+// readLine reads a line of JSON that has no fields but those of v. The error is a *lineError.
+func readLine(line []byte, v any) error {
+	dec := json.NewDecoder(bytes.NewReader(line))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(v); err != nil {
+		return badLine("JSON: %v", err)
+	}
+	if dec.More() {
+		return badLine("more than one JSON value")
+	}
+	return nil
+}
+
 // lineReader gives the lines of a stream, without their ends.
 type lineReader struct {
 	r    *bufio.Reader

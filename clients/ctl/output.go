@@ -93,8 +93,10 @@ func hasErrors(in []*configv1.Problem) bool {
 	return false
 }
 
-// writeProblems prints one problem a line: severity, place, message, code.
-func writeProblems(w io.Writer, in []*configv1.Problem) {
+// writeProblems prints one problem a line: severity, place, message, code. Of a problem in a guideline of cfg, which may be
+// nil, the expression and a mark under the fault go to standard error.
+func (a *app) writeProblems(w io.Writer, cfg *configv1.Config, in []*configv1.Problem) {
+	places := guidelineFaults(cfg, in)
 	for _, p := range in {
 		place := p.GetPath()
 		if p.GetRuleId() != 0 {
@@ -103,7 +105,10 @@ func writeProblems(w io.Writer, in []*configv1.Problem) {
 		if p.Position != nil {
 			place += fmt.Sprintf(", byte %d", p.GetPosition())
 		}
-		fmt.Fprintf(w, "%s: %s: %s [%s]\n", severity(p), printable(place), printable(p.GetMessage()), p.GetCode())
+		fmt.Fprintf(w, "%s: %s: %s [%s]\n", severity(p), printable(place), oneLine(p.GetMessage()), p.GetCode())
+		if at := places[faultKey{p.GetPath(), p.GetPosition()}]; at != nil && p.Position != nil {
+			writeCaret(a.io.Err, at.Expression, at.Start, at.End)
+		}
 	}
 }
 

@@ -85,7 +85,7 @@ func (a *app) root() *cobra.Command {
 	flags.StringVar(&a.server, "server", server, "decision servers, host:port or unix:/path, separated by commas (env POINTSMAN_SERVER)")
 	flags.StringVarP(&a.output, "output", "o", "text", "text for people or json, one document")
 	flags.DurationVar(&a.timeout, "timeout", 30*time.Second, "time limit of a call to the server")
-	cmd.AddCommand(a.publish(), a.validate(), a.get(), a.generations(), a.rollback(), a.route(), a.explain(), a.selectServer(), a.digest(), a.test(), a.lint())
+	cmd.AddCommand(a.publish(), a.validate(), a.get(), a.generations(), a.rollback(), a.route(), a.explain(), a.selectServer(), a.digest(), a.test(), a.lint(), a.guideline())
 	return cmd
 }
 

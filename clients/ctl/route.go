@@ -16,6 +16,7 @@ import (
 
 	client "github.com/pointsman/pointsman/clients/go"
 	"github.com/pointsman/pointsman/decision"
+	"github.com/pointsman/pointsman/decision/guideline"
 	decisionv1 "github.com/pointsman/pointsman/proto/pointsman/decision/v1"
 	"github.com/pointsman/pointsman/server/translate"
 )
@@ -94,7 +95,7 @@ func (a *app) offline(path string) (*decision.Generation, error) {
 	}
 	gen, problems := decision.Compile(offlineGeneration, translate.ConfigFromProto(cfg))
 	if problems.HasErrors() {
-		writeProblems(a.io.Err, translate.ProblemsToProto(problems))
+		a.writeProblems(a.io.Err, cfg, translate.ProblemsToProto(problems))
 		return nil, fmt.Errorf("configuration %s can't be compiled", path)
 	}
 	return gen, nil
@@ -103,6 +104,7 @@ func (a *app) offline(path string) (*decision.Generation, error) {
 // router decides offline with buffers of its own.
 type router struct {
 	gen      *decision.Generation
+	names    guideline.Names // of the hosts that a guideline resolves
 	question decision.Question
 	answer   decision.Answer
 }
@@ -133,6 +135,10 @@ func (r *router) ask(req *decisionv1.RouteStatementRequest) error {
 	if req.NowMs == nil {
 		r.question.NowMS = time.Now().UnixMilli()
 	}
+	if req.GetSession().RandomValue == nil {
+		r.question.Session.RandomValue = rand.Float64() //nolint:gosec // a draw between routes, no secret
+	}
+	r.question.Names = r.names
 	return nil
 }
 
@@ -288,12 +294,18 @@ func (a *app) printRoute(r *decisionv1.RouteStatementResponse) error {
 	row := func(name, format string, args ...any) {
 		fmt.Fprintf(&b, "%-20s %s\n", name, fmt.Sprintf(format, args...))
 	}
-	if r.DestinationHostgroup != nil {
+	switch {
+	case r.DestinationHostgroup != nil:
 		row("hostgroup", "%d", r.GetDestinationHostgroup())
-	} else {
+	case r.GetReason() == decisionv1.Reason_REASON_GUIDELINE:
+		row("hostgroup", "none: the routing guideline refuses the statement")
+	default:
 		row("hostgroup", "none: the statement is answered with a message")
 	}
 	row("reason", "%s", strings.ToLower(strings.TrimPrefix(r.GetReason().String(), "REASON_")))
+	if choice := r.GetGuideline(); choice.GetRoute() != "" {
+		row("guideline", "%s", choiceLine(choice))
+	}
 	rules := "none"
 	if len(r.GetMatchedRules()) > 0 {
 		rules = strings.Trim(fmt.Sprint(r.GetMatchedRules()), "[]")
@@ -308,6 +320,16 @@ func (a *app) printRoute(r *decisionv1.RouteStatementResponse) error {
 	effects(r, row)
 	_, err := io.WriteString(a.io.Out, b.String())
 	return err
+}
+
+// choiceLine tells what a guideline says: route, mode and pools.
+func choiceLine(c *decisionv1.GuidelineChoice) string {
+	pools := make([]string, len(c.GetPools()))
+	for i, pool := range c.GetPools() {
+		pools[i] = oneLine(pool)
+	}
+	mode := strings.ToLower(strings.TrimPrefix(c.GetMode().String(), "GUIDELINE_MODE_"))
+	return fmt.Sprintf("route %s of %s, mode %s, pools %s", value(c.GetRoute()), value(c.GetGuideline()), mode, strings.Join(pools, ", then "))
 }
 
 // effects prints the effects that are set, in the order of the message's fields.

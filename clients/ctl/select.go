@@ -20,15 +20,17 @@ func (a *app) selectServer() *cobra.Command {
 	var (
 		config    string
 		hostgroup int32
+		pool      string
+		facts     routerFacts
 		seed      uint64
 		exclude   []string
 		bulk      bool
 	)
 	cmd := &cobra.Command{
 		Use:   "select",
-		Short: "Draw a server of a hostgroup",
-		Long: "Draw a server of a hostgroup: offline by a configuration file (--config), else by the server. Exit status 1\n" +
-			"when no server is eligible.\n\n" +
+		Short: "Draw a server of a hostgroup or of a guideline's pool",
+		Long: "Draw a server of a hostgroup, or of a pool of the guideline in force: offline by a configuration file (--config),\n" +
+			"else by the server. Exit status 1 when no server is eligible.\n\n" +
 			"With --ndjson each input line is a SelectServerRequest and each output line a SelectServerResponse, both as\n" +
 			"proto JSON with the proto's own field names. Lines with candidates need neither a file nor a server.",
 		Args: cobra.NoArgs,
@@ -36,6 +38,8 @@ func (a *app) selectServer() *cobra.Command {
 	f := cmd.Flags()
 	f.StringVar(&config, "config", "", "draw offline by this configuration file")
 	f.Int32Var(&hostgroup, "hostgroup", 0, "the hostgroup")
+	f.StringVar(&pool, "guideline-pool", "", "the guideline's pool, as route and explain name it, for example read:app")
+	facts.flags(f)
 	f.Uint64Var(&seed, "seed", 0, "the same seed gives the same server (a random one)")
 	f.StringSliceVar(&exclude, "exclude", nil, "servers not to draw, host:port")
 	f.BoolVar(&bulk, "ndjson", false, "one request a line on standard input, one answer a line on standard output")
@@ -47,11 +51,17 @@ func (a *app) selectServer() *cobra.Command {
 		if bulk {
 			return a.selectLines(cmd.Context(), gen, cmd.Flags().Changed("server"))
 		}
-		if !cmd.Flags().Changed("hostgroup") {
-			return errors.New("flag --hostgroup is required (or use --ndjson)")
+		if cmd.Flags().Changed("hostgroup") == cmd.Flags().Changed("guideline-pool") {
+			return errors.New("exactly one of the flags --hostgroup and --guideline-pool is required (or use --ndjson)")
 		}
 		req := &decisionv1.SelectServerRequest{
 			Target: &decisionv1.SelectServerRequest_Hostgroup{Hostgroup: hostgroup}, Exclude: exclude, Explain: true,
+		}
+		if cmd.Flags().Changed("guideline-pool") {
+			req.Target = &decisionv1.SelectServerRequest_GuidelinePool{GuidelinePool: pool}
+		}
+		if req.Router, err = facts.message(); err != nil {
+			return err
 		}
 		if cmd.Flags().Changed("seed") {
 			req.Seed = &seed
@@ -117,6 +127,10 @@ func selectOffline(gen *decision.Generation, req *decisionv1.SelectServerRequest
 		}
 	case gen == nil:
 		return nil, badLine("hostgroup: give --config or --server, there is no configuration to draw from")
+	case req.GetGuidelinePool() != "":
+		if drawn, err = selectPool(gen, req, &ask); err != nil {
+			return nil, err
+		}
 	default:
 		drawn = gen.Select(&ask)
 	}
@@ -125,6 +139,20 @@ func selectOffline(gen *decision.Generation, req *decisionv1.SelectServerRequest
 		resp.Generation = gen.Number()
 	}
 	return resp, nil
+}
+
+// selectPool draws of a pool of the guideline in force, whose servers have the roles that the configuration says.
+func selectPool(gen *decision.Generation, req *decisionv1.SelectServerRequest, ask *decision.SelectRequest) (decision.SelectResult, error) {
+	guide := gen.Guide()
+	if guide == nil {
+		return decision.SelectResult{}, &lineError{codeName(codes.FailedPrecondition), "guideline_pool: no guideline is in force"}
+	}
+	pools := guide.NewPools(translate.RouterFromProto(req.GetRouter()), gen.Servers(), nil)
+	drawn, err := gen.SelectPool(pools, req.GetGuidelinePool(), ask)
+	if err != nil {
+		return drawn, &lineError{codeName(codes.NotFound), err.Error()}
+	}
+	return drawn, nil
 }
 
 // selectLines answers lines: by the file if there is one, by the server if one is named, and candidates by themselves.

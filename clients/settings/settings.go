@@ -23,7 +23,7 @@ const envPrefix = "POINTSMAN_"
 
 // foreign are variables with our prefix that are not for this program: those of the other daemon, the command-line tool
 // and the quick start, and those that Kubernetes sets for a service that is called pointsman.
-var foreign = regexp.MustCompile(`^POINTSMAN_(DATA_DIR|STORE|ETCD_.*|DECISION(_TIMEOUT)?|STATE_DIR|MAX_CONNECTIONS|DRAIN_TIMEOUT` +
+var foreign = regexp.MustCompile(`^POINTSMAN_(DATA_DIR|STORE|ETCD_.*|MONITOR_.*|RESOLVE_INTERVAL|DECISION(_TIMEOUT)?|STATE_DIR|MAX_CONNECTIONS|DRAIN_TIMEOUT` +
 	`|SERVER|DEMO_.*|(.*_)?SERVICE_(HOST|PORT(_.*)?)|(.*_)?PORT(_[0-9]+_(TCP|UDP)(_.*)?)?)$`)
 
 // Common are the settings that every daemon has.

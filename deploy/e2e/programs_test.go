@@ -134,12 +134,13 @@ func (p *pointsman) route(tb testing.TB, schema, statement string) string {
 type gateway struct {
 	*process
 	address, admin, stateDir, decision string
+	flags                              []string // Further ones.
 }
 
 // newGateway starts a gateway of a decision server and waits until it has its configuration.
-func newGateway(tb testing.TB, p *pointsman) *gateway {
+func newGateway(tb testing.TB, p *pointsman, flags ...string) *gateway {
 	tb.Helper()
-	g := &gateway{address: freeAddress(tb), admin: freeAddress(tb), stateDir: tb.TempDir(), decision: p.address}
+	g := &gateway{address: freeAddress(tb), admin: freeAddress(tb), stateDir: tb.TempDir(), decision: p.address, flags: flags}
 	g.start(tb)
 	eventually(tb, "the gateway is ready", patience, func() (bool, string) {
 		return get(tb, g.admin, "/readyz")
@@ -149,7 +150,8 @@ func newGateway(tb testing.TB, p *pointsman) *gateway {
 
 func (g *gateway) start(tb testing.TB) {
 	tb.Helper()
-	g.process = start(tb, "pointsman-gateway", "--listen", g.address, "--admin", g.admin, "--state-dir", g.stateDir, "--decision", g.decision)
+	g.process = start(tb, "pointsman-gateway",
+		append([]string{"--listen", g.address, "--admin", g.admin, "--state-dir", g.stateDir, "--decision", g.decision}, g.flags...)...)
 }
 
 // metric reads a gauge or counter of the gateway without labels, -1 when it is not there.

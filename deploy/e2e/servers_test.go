@@ -17,6 +17,7 @@ func TestDatabases(t *testing.T) {
 		{"StoreKilled", d.TestStoreKilled, false},
 		{"GatewayAlone", d.TestGatewayAlone, false},
 		{"Stop", d.TestStop, false},
+		{"Guidelines", d.TestGuidelines, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if !tt.alone {
