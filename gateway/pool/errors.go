@@ -11,6 +11,13 @@ import (
 // password, while it has only a native hash's proof.
 var ErrNeedsPassword = errors.New("server needs the clear password")
 
+// ErrWantsClearText says that a server asks for the password itself, over a connection that anybody may read. Whoever can
+// take a server's place would have it.
+var ErrWantsClearText = errors.New("server asks for the password in clear text, which is never sent")
+
+// pluginClear is the plugin by which a server asks for it.
+const pluginClear = "mysql_clear_password"
+
 // ErrIncompatible says that a server can't form its responses as the session's client was promised.
 var ErrIncompatible = errors.New("server lacks a capability that the client negotiated")
 

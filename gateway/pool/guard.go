@@ -80,6 +80,9 @@ func (g *guard) check(payload []byte) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
+		if greeting.Plugin == pluginClear {
+			return nil, ErrWantsClearText
+		}
 		flags, err := g.target.flags(greeting.Capabilities)
 		if err != nil {
 			return nil, err
@@ -98,6 +101,9 @@ func (g *guard) check(payload []byte) ([]byte, error) {
 		a, err := mysql.ParseAuthSwitch(payload)
 		if err != nil {
 			return nil, err
+		}
+		if a.Plugin == pluginClear {
+			return nil, ErrWantsClearText
 		}
 		return a.Append(nil), nil
 	}

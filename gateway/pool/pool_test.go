@@ -8,6 +8,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"slices"
 	"strings"
@@ -222,19 +223,48 @@ func TestDialRefused(t *testing.T) {
 	}
 }
 
+// TestDialNeverTellsThePassword has servers that ask for it.
+func TestDialNeverTellsThePassword(t *testing.T) {
+	const password = "never-to-be-seen"
+	for name, sends := range map[string]string{
+		"by a switch":       packet(0, greetingOf(serverCaps, "mysql_native_password")) + packet(2, "\xfemysql_clear_password\x00"),
+		"in the greeting":   packet(0, greetingOf(serverCaps, "mysql_clear_password")),
+		"in both":           packet(0, greetingOf(serverCaps, "mysql_clear_password")) + packet(2, "\xfemysql_clear_password\x00"),
+		"after another one": packet(0, greetingOf(serverCaps, "mysql_native_password")) + packet(2, "\xfemysql_native_password\x0012345678901234567890\x00") + packet(4, "\xfemysql_clear_password\x00"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			heard := make(chan []byte, 1)
+			addr := serve(t, func(nc net.Conn) {
+				_, _ = nc.Write([]byte(sends))
+				said, _ := io.ReadAll(nc)
+				heard <- said
+			})
+			_, err := Dial(t.Context(), Target{Addr: addr, User: "u", Secret: mysql.ClearSecret(password), ConnectTimeout: 10 * time.Second})
+			if !errors.Is(err, ErrWantsClearText) {
+				t.Errorf("error %v", err)
+			}
+			if bytes.Contains(<-heard, []byte(password)) {
+				t.Error("the server has the password")
+			}
+		})
+	}
+}
+
 // packet frames one payload.
 func packet(seq byte, payload string) string {
 	return string([]byte{byte(len(payload)), byte(len(payload) >> 8), 0, seq}) + payload
 }
 
+// greetingOf is a server's greeting.
+func greetingOf(caps uint32, plugin string) string {
+	b := "\x0a8.0\x00\x01\x00\x00\x0012345678\x00"
+	b += string(binary.LittleEndian.AppendUint16(nil, uint16(caps&0xffff))) + "\x21\x02\x00"
+	b += string(binary.LittleEndian.AppendUint16(nil, uint16(caps>>16)))
+	return b + "\x15" + strings.Repeat("\x00", 10) + "123456789012\x00" + plugin + "\x00"
+}
+
 func TestDialBrokenServers(t *testing.T) {
-	greeting := func(caps uint32) string {
-		b := "\x0a8.0\x00\x01\x00\x00\x0012345678\x00"
-		b += string(binary.LittleEndian.AppendUint16(nil, uint16(caps&0xffff))) + "\x21\x02\x00"
-		b += string(binary.LittleEndian.AppendUint16(nil, uint16(caps>>16)))
-		return b + "\x15" + strings.Repeat("\x00", 10) + "123456789012\x00mysql_native_password\x00"
-	}
-	good := greeting(serverCaps)
+	good := greetingOf(serverCaps, "mysql_native_password")
 	tests := map[string]struct {
 		sends     string
 		silent    bool
