@@ -9,85 +9,95 @@ import (
 	"testing"
 )
 
-// trafficGoal is where the sessions of a kind of user read and write.
-type trafficGoal struct{ reads, writes int }
+// goal is where a session reads and writes.
+type goal struct{ reads, writes int }
 
-// publication is a guideline that the gateway has taken up, with where it sends users. Between two publications it is nil.
-type publication struct{ goals map[string]trafficGoal }
+// round is a guideline with where it sends users.
+type round struct {
+	document string
+	goals    map[string]goal
+}
 
-// TestLoad: while one guideline after the other is published, no statement fails and none goes where none of them sends it;
-// once the gateway has taken one up, each statement goes where that one says.
-func (d *guidelineDatabases) TestLoad(t *testing.T) {
-	batch := "$.session.user = 'batch'"
-	rounds := []struct {
-		document string
-		goals    map[string]trafficGoal
-	}{
-		{guideline(t, "load", to("batch", batch, "Remote", "Canary"), toMain), map[string]trafficGoal{"batch": {4, 3}, appUser: {2, 1}}},
-		{guideline(t, "load", to("all", "TRUE", "Canary")), map[string]trafficGoal{"batch": {3, 3}, appUser: {3, 3}}},
-		{guideline(t, "load", to("rest", "NOT "+batch, "Remote", "Main"), to("batch", batch, "Main")), map[string]trafficGoal{"batch": {2, 1}, appUser: {4, 1}}},
-		{"", map[string]trafficGoal{"batch": {2, 1}, appUser: {2, 1}}},
+// rounds is what is published in turn.
+type rounds struct {
+	all []round
+	// phase counts: while the gateway is known to route by round n it is 2n, while round n+1 is being published 2n+1.
+	phase atomic.Int64
+}
+
+// check gives an error if no round of the phases that a statement ran in sends a user's statement there.
+func (r *rounds) check(user string, got goal, begin, end int64) error {
+	for n := begin / 2; n <= (end+1)/2; n++ {
+		want := r.of(n).goals[user]
+		if (got.reads == 0 || got.reads == want.reads) && (got.writes == 0 || got.writes == want.writes) {
+			return nil
+		}
 	}
-	f := d.newFleet(t, rounds[0].document)
-	var now atomic.Pointer[publication]
-	now.Store(&publication{rounds[0].goals})
+	return fmt.Errorf("goes to %+v in the phases %d to %d, want %+v or, while another guideline is published, %+v",
+		got, begin, end, r.of(begin / 2).goals[user], r.of((end + 1) / 2).goals[user])
+}
 
+func (r *rounds) of(n int64) round { return r.all[n%int64(len(r.all))] }
+
+// TestLoad: while one guideline after the other is published, no statement fails and none goes where neither the old nor the
+// new one sends it; once the gateway has taken one up, each statement goes where that one says.
+func (d *guidelineDatabases) TestLoad(t *testing.T) {
+	const (
+		batch        = "$.session.user = 'batch'"
+		publications = 16
+	)
+	// Equal names of routes mean other things in other rounds.
+	r := &rounds{all: []round{
+		{guideline(t, "load", to("one", batch, "Remote", "Canary"), to("two", "TRUE", "Main")), map[string]goal{"batch": {4, 3}, appUser: {2, 1}}},
+		{guideline(t, "load", to("one", "NOT "+batch, "Remote", "Main"), to("two", batch, "Canary")), map[string]goal{"batch": {3, 3}, appUser: {4, 1}}},
+		{guideline(t, "load", to("three", "TRUE", "Canary")), map[string]goal{"batch": {3, 3}, appUser: {3, 3}}},
+		{"", map[string]goal{"batch": {2, 1}, appUser: {2, 1}}},
+	}}
+	f := d.newFleet(t, r.all[0].document)
 	ctx, stop := context.WithCancel(t.Context())
 	var running sync.WaitGroup
 	t.Cleanup(func() { stop(); running.Wait() })
 	var failure atomic.Pointer[error]
-	var checked atomic.Int64 // Statements of sessions while a publication was in force.
+	var steps atomic.Int64
 	for _, user := range []string{"batch", appUser} {
-		possible := map[trafficGoal]bool{}
-		for _, round := range rounds {
-			possible[round.goals[user]] = true
-		}
 		for range 6 {
 			conn := f.session(t, login{user: user})
 			running.Go(func() {
 				for i := 0; ctx.Err() == nil && failure.Load() == nil; i++ {
-					before := now.Load()
+					begin := r.phase.Load()
 					got, err := loadStep(context.WithoutCancel(ctx), conn, i)
-					after := now.Load()
-					switch {
-					case err != nil:
-					case before != nil && before == after:
-						checked.Add(1)
-						if want := before.goals[user]; got.reads != 0 && got.reads != want.reads || got.writes != 0 && got.writes != want.writes {
-							err = fmt.Errorf("goes to %+v, want %+v", got, want)
-						}
-					case !isOneOf(possible, got):
-						err = fmt.Errorf("goes to %+v, which no guideline says", got)
+					if err == nil {
+						err = r.check(user, got, begin, r.phase.Load())
 					}
 					if err != nil {
 						err = fmt.Errorf("session of %s, step %d: %w", user, i, err)
 						failure.CompareAndSwap(nil, &err)
 					}
+					steps.Add(1)
 				}
 			})
 		}
 	}
-	for i := range 12 {
-		seen := checked.Load()
+	for n := range int64(publications) {
+		seen := steps.Load()
 		eventually(t, "sessions go on", patience, func() (bool, string) {
-			done := checked.Load() - seen
-			return done >= 100 || failure.Load() != nil, fmt.Sprint(done, " statements")
+			done := steps.Load() - seen
+			return done >= 100 || failure.Load() != nil, fmt.Sprint(done, " steps")
 		})
-		next := rounds[(i+1)%len(rounds)]
-		now.Store(nil)
-		f.guide(t, next.document)
-		now.Store(&publication{next.goals})
+		r.phase.Add(1)
+		f.guide(t, r.of(n+1).document)
+		r.phase.Add(1)
 	}
 	stop()
 	running.Wait()
 	if err := failure.Load(); err != nil {
 		t.Error(*err)
 	}
-	t.Logf("%d steps while a publication was in force", checked.Load())
+	t.Logf("%d steps", steps.Load())
 }
 
 // loadStep is a read, a write or a short transaction, and gives the servers of both, 0 for none.
-func loadStep(ctx context.Context, conn *sql.Conn, i int) (got trafficGoal, err error) {
+func loadStep(ctx context.Context, conn *sql.Conn, i int) (got goal, err error) {
 	switch i % 8 {
 	case 3:
 		err = conn.QueryRowContext(ctx, writeQuery).Scan(&got.writes)
@@ -112,14 +122,4 @@ func loadStep(ctx context.Context, conn *sql.Conn, i int) (got trafficGoal, err 
 		err = conn.QueryRowContext(ctx, readQuery).Scan(&got.reads)
 	}
 	return got, err
-}
-
-// isOneOf says whether some guideline sends there.
-func isOneOf(possible map[trafficGoal]bool, got trafficGoal) bool {
-	for goal := range possible {
-		if (got.reads == 0 || got.reads == goal.reads) && (got.writes == 0 || got.writes == goal.writes) {
-			return true
-		}
-	}
-	return false
 }

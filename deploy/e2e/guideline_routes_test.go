@@ -221,3 +221,45 @@ func (d *guidelineDatabases) TestDrained(t *testing.T) {
 	}
 	wantServers(t, conn, 4, 1)
 }
+
+// TestMended: statements that wait for a server of their tier follow when a guideline gives them another one, or none is in
+// force any more.
+func (d *guidelineDatabases) TestMended(t *testing.T) {
+	stuck := guideline(t, "stuck", to("one", "TRUE", "Remote"))
+	f := d.newFleet(t, stuck)
+	conn := f.session(t, login{})
+	wantServer(t, conn, 4, readQuery)
+	for _, mended := range []struct {
+		name, document string
+		reads          int
+	}{
+		{"another route", guideline(t, "mended", to("two", "TRUE", "Canary")), 3},
+		{"the route is no more the session's", guideline(t, "mended", to("one", "NOT TRUE", "Remote"), to("two", "TRUE", "Canary")), 3},
+		{"no guideline", "", 2},
+	} {
+		f.follow(t, f.server.publish(t, f.remoteIs(t, stuck, "weight: 0")))
+		const queries = `pointsman_gateway_commands_total{command="query"}`
+		before := f.gateway.metric(t, queries)
+		answered := make(chan error, 1)
+		go func() {
+			server, refusal, lost := answer(t.Context(), conn, readQuery)
+			switch {
+			case refusal != nil:
+				answered <- refusal
+			case lost != nil:
+				answered <- lost
+			case server != int64(mended.reads):
+				answered <- fmt.Errorf("answered by server %d, want %d", server, mended.reads)
+			}
+			close(answered)
+		}()
+		eventually(t, "the statement has come in", patience, func() (bool, string) {
+			got := f.gateway.metric(t, queries)
+			return got > before, fmt.Sprint(queries, " ", got)
+		})
+		f.server.publish(t, f.remoteIs(t, mended.document, "weight: 0"))
+		if err := <-answered; err != nil {
+			t.Errorf("%s: a statement that has waited: %v", mended.name, err)
+		}
+	}
+}

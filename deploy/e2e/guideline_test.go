@@ -61,6 +61,7 @@ func (d *databases) TestGuidelines(t *testing.T) {
 		{"Defaults", g.TestDefaults, false},
 		{"Disabled", g.TestDisabled, false},
 		{"Drained", g.TestDrained, false},
+		{"Mended", g.TestMended, false},
 		{"Broken", g.TestBroken, false},
 		{"Invalid", g.TestInvalid, false},
 		{"Refused", g.TestRefused, false},
