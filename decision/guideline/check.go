@@ -19,6 +19,9 @@ func (p *parser) check(o op, f *function, operands []operand, place operand) (*n
 	if err := p.gather(n, operands); err != nil {
 		return nil, err
 	}
+	if p.parts++; p.parts > maxExpressionParts {
+		return nil, p.tooManyParts()
+	}
 	var message string
 	switch o {
 	case opNegate, opAdd, opSubtract, opMultiply, opDivide, opModulo:
@@ -34,7 +37,7 @@ func (p *parser) check(o op, f *function, operands []operand, place operand) (*n
 		message = checkLike(n)
 	case opCall:
 		n.typ = f.result
-		message = checkCall(n)
+		message = p.checkCall(n)
 	default: // AND, OR and NOT take anything
 	}
 	if message != "" {
@@ -91,8 +94,11 @@ func (p *parser) jsonBesideTag(needle *node, elements []*node) *ExpressionError 
 		return nil
 	}
 	for _, element := range elements {
-		if !element.isTag() {
-			return p.onlyBesideTag(needle, element)
+		if element.isTag() {
+			continue
+		}
+		if err := p.onlyBesideTag(needle, element); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -210,7 +216,7 @@ func checkLike(n *node) string {
 
 var ordinals = [...]string{"1st", "2nd", "3rd"}
 
-func checkCall(n *node) string {
+func (p *parser) checkCall(n *node) string {
 	f := n.function
 	if f.variadic {
 		if len(n.args) == 0 {
@@ -238,7 +244,7 @@ func checkCall(n *node) string {
 		}
 	}
 	if f.check != nil {
-		return f.check(n)
+		return f.check(p, n)
 	}
 	return ""
 }

@@ -69,18 +69,14 @@ func resolve(n *node) textFunc {
 func (c *compiler) substringIndex(n *node) textFunc {
 	text, delimiter, count := c.text(n.args[0]), c.text(n.args[1]), c.number(n.args[2])
 	return func(f *Facts) (string, state) {
-		// As the walker has it, the first NULL hides what fails behind it.
 		t, ts := text(f)
-		if ts != yes {
-			return "", ts
-		}
 		d, ds := delimiter(f)
-		if ds != yes {
-			return "", ds
-		}
 		n, ns := count(f)
-		if ns != yes {
-			return "", ns
+		switch {
+		case ts == failed || ds == failed || ns == failed:
+			return "", failed
+		case ts == null || ds == null || ns == null:
+			return "", null
 		}
 		return substringIndex(t, d, n), yes
 	}

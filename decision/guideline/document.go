@@ -67,7 +67,7 @@ func (g *Guideline) Routes() []Route { return g.routes }
 // Hosts are the hosts that RESOLVE_V4 and RESOLVE_V6 ask for, in order of appearance, each once.
 func (g *Guideline) Hosts() []Host { return g.hosts }
 
-// Compile reads a document (JSON, at most 16 MiB) and checks the whole of it: structure, names, rules and references. With
+// Compile reads a document (JSON, at most 4 MiB) and checks the whole of it: structure, names, rules and references. With
 // any problem there is no guideline; the problems are in the order of section 2 of the specification.
 func Compile(document []byte) (*Guideline, []Problem) {
 	r := documentReader{

@@ -36,9 +36,9 @@ func TestDocumentLimits(t *testing.T) {
 			"destinations": `+format+`}]}`, list)
 	}
 	for _, tt := range []struct{ name, document, want string }{
-		{"bytes", strings.Repeat(" ", maxDocumentBytes+1), "the document has 16777217 bytes, the limit is 16777216"},
+		{"bytes", strings.Repeat(" ", maxDocumentBytes+1), "the document has 4194305 bytes, the limit is 4194304"},
 		{"depth", strings.Repeat("[", 1_000_000), "incorrect JSON: The document is nested deeper than 10000 levels"},
-		{"depth of objects", strings.Repeat(`{"a":`, 1_000_000), "incorrect JSON: The document is nested deeper than 10000 levels"},
+		{"depth of objects", strings.Repeat(`{"a":`, 800_000), "incorrect JSON: The document is nested deeper than 10000 levels"},
 		{"values", "[" + entries(maxJSONValues) + "]", "incorrect JSON: The document has more than 500000 values"},
 		{"routes", `{"version": "1.1", "routes": [` + entries(maxRoutes+1) + `]}`, "routes: the list has 20001 entries, the limit is 20000"},
 		{"destinations", `{"version": "1.1", "destinations": [` + entries(maxDestinations+1) + `]}`, "destinations: the list has 10001 entries, the limit is 10000"},
@@ -53,6 +53,40 @@ func TestDocumentLimits(t *testing.T) {
 				}
 			}
 			t.Errorf("problems %.1000v", problems)
+		})
+	}
+}
+
+// The expressions of a document have a limit together; what stands behind the one that passes it is not read.
+func TestDocumentParts(t *testing.T) {
+	for _, tt := range []struct{ name, match, want string }{
+		{
+			"lists", "$.session.user IN (a" + strings.Repeat(",b", 99_997) + ")",
+			"routes[4].match: the expressions of the document up to here have 500001 operands, operations and parts of regular expressions, the limit is 500000",
+		},
+		{
+			"regular expressions", "TRUE" + strings.Repeat(" AND REGEXP_LIKE($.session.user, '(a[b-c]){900}')", 50),
+			"routes[3].match: the expressions of the document up to here have 544005 operands, operations and parts of regular expressions, the limit is 500000",
+		},
+		{
+			"expressions at fault", "TRUE" + strings.Repeat(" AND REGEXP_LIKE($.session.user, '(a[b-c]){900}')", 50) + " AND",
+			"routes[3].match: the expressions of the document up to here have 544005 operands, operations and parts of regular expressions, the limit is 500000",
+		},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var b strings.Builder
+			b.WriteString(`{"version": "1.1", "destinations": [{"name": "c", "match": "TRUE"}], "routes": [`)
+			for i := range 8 {
+				fmt.Fprintf(&b, `{"name": "r%d", "match": %q, "destinations": [{"classes": ["c"], "strategy": "round-robin", "priority": 0}]},`, i, tt.match)
+			}
+			b.WriteString(`{"name": 1}]}`)
+			_, problems := Compile([]byte(b.String()))
+			if len(problems) == 0 {
+				t.Fatal("no problems")
+			}
+			if last := problems[len(problems)-1].Text; last != tt.want {
+				t.Errorf("the last of %d problems is %q", len(problems), last)
+			}
 		})
 	}
 }

@@ -22,6 +22,12 @@ func (l *problemList) add(path, text string) {
 	l.addRule(path, text, "", -1, -1)
 }
 
+// last notes a problem behind which nothing is looked at any more.
+func (l *problemList) last(path, text string) {
+	l.add(path, text)
+	l.full = true
+}
+
 // addRule notes a problem with a rule and the part of it at fault.
 func (l *problemList) addRule(path, text, rule string, start, end int) {
 	if l.full {

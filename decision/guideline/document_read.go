@@ -15,6 +15,7 @@ type documentReader struct {
 	classes   map[string]int  // index of each class
 	routes    map[string]bool // names taken
 	hosts     map[Host]bool   // those in guideline.hosts
+	parts     int             // of the expressions so far
 }
 
 func (r *documentReader) read(document []byte) {

@@ -2,6 +2,7 @@ package guideline
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 )
 
@@ -27,10 +28,15 @@ var (
 // readRule reads and checks a match expression.
 func (r *documentReader) readRule(path string, v *jsonValue, in scope) rule {
 	text := r.text(path, v)
-	if text == "" {
+	if text == "" || r.problems.full {
 		return rule{}
 	}
-	expression, bad := ParseExpression(text, r.options)
+	expression, parts, bad := parseExpression(text, r.options)
+	if r.parts += parts; r.parts > maxDocumentParts {
+		r.problems.last(path, fmt.Sprintf("the expressions of the document up to here have %d operands, operations and parts of regular expressions, the limit is %d",
+			r.parts, maxDocumentParts))
+		return rule{}
+	}
 	if bad != nil {
 		r.problems.addRule(path, bad.Message, text, bad.Start, bad.End)
 		return rule{}

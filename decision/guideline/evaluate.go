@@ -35,6 +35,7 @@ func Evaluate(version, expression string, vars []Variable, names Names) (Value, 
 
 // factsOf makes facts of variables by their names; those that the language does not have come back as extra.
 func factsOf(vars []Variable) (f *Facts, extra []Variable, err error) {
+	f = &Facts{spelled: make(map[int]string)}
 	var router, server, session []Variable
 	for _, v := range vars {
 		n := variableNode(v.Name, &ParseOptions{})
@@ -46,11 +47,13 @@ func factsOf(vars []Variable) (f *Facts, extra []Variable, err error) {
 			router = append(router, v)
 		case n.variable.scope == scopeServer:
 			server = append(server, v)
+			if n.typ == RoleType {
+				f.spelled[n.variable.id] = v.Value.Text
+			}
 		default:
 			session = append(session, v)
 		}
 	}
-	f = &Facts{}
 	var errs [3]error
 	f.Router, errs[0] = NewRouter(router)
 	f.Server, errs[1] = NewServer(server)

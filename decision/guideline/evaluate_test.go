@@ -30,9 +30,12 @@ func TestEvaluateVariables(t *testing.T) {
 		{"none", Value{}},
 		{"router.port.ro", Value{Type: Number, Number: 6447}},
 		{"server.clusterSetName", Value{Type: String, Text: "cs"}},
+		{"server.memberRole", Value{Type: String, Text: "Read_Replica"}},
+		{"server.clusterRole", Value{Type: String, Text: ""}},
 	}
 	for text, want := range map[string]any{
 		"$.sql.queryTags.a": nil, "$.mysql + 1": 9.0, "$.none = NULL": true, "$.router.port.ro": 6447.0, "$.router.port.rw": nil, "$.server.clusterSetName": "cs",
+		"$.server.memberRole": "Read_Replica", "CONCAT($.server.memberRole)": "Read_Replica", "$.server.memberRole = READ_REPLICA": true, "$.server.clusterRole": "UNDEFINED",
 		`'\r\b\0\Z\n\t\x\\y'`: "\r\b\x00\x1a\n\tx\\y",
 	} {
 		value, err := Evaluate("1.0", text, vars, nil)

@@ -44,17 +44,24 @@ func (e *ExpressionError) Error() string { return e.Message }
 // ParseExpression reads, checks and compiles an expression (spec 4). The blank text is one, too: its value is NULL.
 // Of several faults the one that stands first in the text is given.
 func ParseExpression(text string, o ParseOptions) (*Expression, *ExpressionError) {
+	e, _, err := parseExpression(text, o)
+	return e, err
+}
+
+// parseExpression tells how many parts were read, too, as maxExpressionParts counts them.
+func parseExpression(text string, o ParseOptions) (e *Expression, parts int, err *ExpressionError) {
 	if len(text) > maxExpressionBytes {
-		return nil, tooLong(text)
+		return nil, 0, tooLong(text)
 	}
 	readable, _, _ := strings.Cut(text, "\x00") // as in C
 	p := parser{text: text, options: &o, scanner: scanner{text: readable, jsonTags: o.JSONTags}}
 	tree, err := p.parse()
 	if err != nil {
-		return nil, err
+		return nil, p.parts, err
 	}
 	c := &compiler{extra: o.Extra}
-	return &Expression{text: text, tree: tree, program: c.program(tree), extra: o.Extra, uses: p.uses, hosts: p.hosts}, nil
+	e = &Expression{text: text, tree: tree, program: c.program(tree), extra: o.Extra, uses: p.uses, hosts: p.hosts}
+	return e, p.parts, nil
 }
 
 // Match tells whether the expression is true of the facts: its truth value, whatever its type. It allocates nothing unless

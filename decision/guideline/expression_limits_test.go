@@ -35,6 +35,7 @@ func TestHostileExpressions(t *testing.T) {
 		"regexp too large":       {"REGEXP_LIKE('a', '" + strings.Repeat("(abc[d-f]){900}", 20) + "')", "at most 20000 are allowed"},
 		"regexp repeated often":  {"REGEXP_LIKE('a', '((a{100}){100}){100}')", "REGEXP_LIKE function invalid regular expression: "},
 		"regexp repeated nested": {"REGEXP_LIKE('a', '(a{50}){50}')", "repetitions inside each other come to more than 1000 times"},
+		"regexps":                {"TRUE" + strings.Repeat(" OR REGEXP_LIKE($.router.name, 'a{1000}')", 300), "expression has too many parts: at most 250000 operands, operations and parts of regular expressions are allowed"},
 		"regexp nested":          {"REGEXP_LIKE('a', '" + strings.Repeat("(", 500) + strings.Repeat(")", 500) + "')", "groups are nested too deep, at most 100 are allowed"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -49,8 +49,9 @@ type Facts struct {
 	Session *Session
 	Names   Names
 
-	source sourceAddress
-	walker walker // for parts that have no quicker way
+	source  sourceAddress
+	spelled map[int]string // roles as somebody spelled them, by the variable; others have their names
+	walker  walker         // for parts that have no quicker way
 }
 
 // sourceAddress is the session's source address as a number, worked out at most once.

@@ -17,7 +17,7 @@ type function struct {
 	takesNull bool // NULL is an argument like others; elsewhere it makes the result NULL
 	resolves  bool // looks up a host
 	v6        bool
-	check     func(n *node) string // what else is asked of the arguments while parsing
+	check     func(p *parser, n *node) string // what else is asked of the arguments while parsing
 	call      func(w *walker, n *node, args []datum) (datum, string)
 }
 
@@ -194,7 +194,7 @@ func printNumber(n float64) string {
 	return strconv.FormatFloat(n, 'g', 6, 64)
 }
 
-func checkNetwork(n *node) string {
+func checkNetwork(_ *parser, n *node) string {
 	if !n.args[1].isConstant() {
 		return "NETWORK function only accepts number literals as its second parameter"
 	}
@@ -224,7 +224,7 @@ func callNetwork(w *walker, _ *node, args []datum) (datum, string) {
 	return textDatum(printIPv4(address & netmask(int(bits)))), ""
 }
 
-func checkResolve(n *node) string {
+func checkResolve(_ *parser, n *node) string {
 	name := n.args[0]
 	if !name.isConstant() {
 		return n.function.name + " function only accepts string literals as its parameter"
@@ -248,17 +248,21 @@ func callResolve(w *walker, n *node, args []datum) (datum, string) {
 	return textDatum(address), ""
 }
 
+// regexpOverhead is what a compiled regular expression of any size takes, in parts.
+const regexpOverhead = 16
+
 const invalidRegexp = "REGEXP_LIKE function invalid regular expression: "
 
-func checkRegexpLike(n *node) string {
+func checkRegexpLike(p *parser, n *node) string {
 	if !n.args[1].isConstant() {
 		return ""
 	}
-	re, err := compileRegexp(n.args[1].constant.Text)
+	re, size, err := compileRegexp(n.args[1].constant.Text)
 	if err != nil {
 		return invalidRegexp + err.Error()
 	}
 	n.regexp = re
+	p.parts += size + regexpOverhead
 	return ""
 }
 
@@ -266,7 +270,7 @@ func callRegexpLike(_ *walker, n *node, args []datum) (datum, string) {
 	re := n.regexp
 	if re == nil {
 		var err error
-		if re, err = compileRegexp(args[1].Text); err != nil {
+		if re, _, err = compileRegexp(args[1].Text); err != nil {
 			return datum{}, invalidRegexp + err.Error()
 		}
 	}

@@ -42,7 +42,6 @@ func newLikePattern(text string) *likePattern {
 		case c == '\\' && i+1 < len(text) && strings.IndexByte(`%_\`, text[i+1]) >= 0:
 			i++
 			parts = append(parts, likePart{literal: lower(text[i])})
-		case c == '%' && len(parts) > 0 && parts[len(parts)-1].wildcard == '%': // a run of them is one
 		case c == '%' || c == '_':
 			parts = append(parts, likePart{wildcard: c})
 			wildcards++
@@ -50,6 +49,7 @@ func newLikePattern(text string) *likePattern {
 			parts = append(parts, likePart{literal: lower(c)})
 		}
 	}
+	// One % at either end leaves a text that stands somewhere. Any further wildcard makes the pattern a general one.
 	leading, trailing := parts[0].wildcard == '%', parts[len(parts)-1].wildcard == '%'
 	body := parts
 	if leading {

@@ -3,7 +3,8 @@ package guideline
 // Limits of a document. They are far above what a fleet needs and keep a hostile document from taking memory or time; what
 // passes one is a problem that names it.
 const (
-	maxDocumentBytes = 16 << 20
+	maxDocumentBytes = 4 << 20
+	maxDocumentParts = 500_000 // of all its expressions, as maxExpressionParts counts them; a part keeps up to 450 bytes
 	maxJSONDepth     = 10_000  // objects and arrays inside each other
 	maxJSONValues    = 500_000 // values in the whole document
 	maxDestinations  = 10_000

@@ -1,11 +1,15 @@
 package guideline
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Limits of an expression. They are far above what people write; what passes one is refused with a text that names it.
 const (
 	maxExpressionBytes = 256 << 10
-	maxExpressionDepth = 4096 // operations inside each other; parentheses alone don't count
+	maxExpressionDepth = 4096    // operations inside each other; parentheses alone don't count
+	maxExpressionParts = 250_000 // operands and operations, and the size of regular expressions as maxRegexpSize counts it
 )
 
 // How tightly operators bind (spec 4.2).
@@ -22,6 +26,7 @@ const (
 type operand struct {
 	node       *node
 	start, end int
+	afterTag   bool // an object or array that so far stands where a tag is compared with it
 }
 
 // waiting is an operator whose right operand is being read, or something that was opened and not closed.
@@ -51,10 +56,33 @@ type parser struct {
 	waiting  []waiting
 	uses     []VariableUse
 	hosts    []Host
+	parts    int // read so far, for maxExpressionParts
 }
 
 // parse reads the whole text.
 func (p *parser) parse() (*node, *ExpressionError) {
+	tree, err := p.whole()
+	if err != nil {
+		return nil, p.first(err)
+	}
+	return tree, nil
+}
+
+// first gives the fault that stands first in the text: an object or array may wait for a tag in vain before a fault.
+func (p *parser) first(err *ExpressionError) *ExpressionError {
+	at := err.Start
+	if p.token.kind == tokenEnd { // it is shown at the last token
+		at = p.token.start
+	}
+	for _, o := range p.operands {
+		if o.node.op == opJSON && !o.afterTag && int(o.node.start) < at {
+			return p.strayJSON(int(o.node.start))
+		}
+	}
+	return err
+}
+
+func (p *parser) whole() (*node, *ExpressionError) {
 	p.advance()
 	if p.token.kind == tokenEnd {
 		return &node{op: opConstant, typ: Null, constant: &Value{}}, nil
@@ -108,8 +136,11 @@ func (p *parser) operand() *ExpressionError {
 			if err != nil {
 				return err
 			}
+			if p.parts++; p.parts > maxExpressionParts {
+				return p.tooManyParts()
+			}
 			n.start, n.end, n.depth = int32(t.start), int32(t.end), 1
-			p.operands = append(p.operands, operand{n, t.start, t.end})
+			p.operands = append(p.operands, operand{n, t.start, t.end, n.op == opJSON && p.comparesTag()})
 			p.advance()
 			return nil
 		}
@@ -231,6 +262,7 @@ func (p *parser) operator(t token, o op, binds int) *ExpressionError {
 		}
 		return p.unexpected("")
 	}
+	p.operands[len(p.operands)-1].afterTag = false // it is the operator's
 	if o == opNotLike {
 		p.advance()
 		switch p.token.kind {
@@ -305,8 +337,8 @@ func (p *parser) complete(o op, f *function, first int, place operand) *Expressi
 	n, err := p.check(o, f, p.operands[first:], place)
 	if err != nil {
 		// What can't be read further on is a fault of its own (spec 4.7).
-		if p.token.kind == tokenBad {
-			err.Message += ", " + p.fault(p.token.text, p.token.start, p.token.end).Message
+		if p.token.kind == tokenBad || p.token.kind == tokenJSON {
+			err.Message += ", " + p.unexpected("").Message
 		}
 		return err
 	}
@@ -341,17 +373,24 @@ func (p *parser) strayJSON(at int) *ExpressionError {
 
 // invalidJSON refuses what begins like an object or array: for its fault if it is to be compared with a tag, else altogether.
 func (p *parser) invalidJSON(t token) *ExpressionError {
-	if len(p.waiting) > 0 {
-		w := &p.waiting[len(p.waiting)-1]
-		needle := len(p.operands) - 1
-		if w.op == opIn || w.op == opNotIn {
-			needle = w.base
-		}
-		if w.op >= opEqual && w.op <= opNotIn && p.operands[needle].node.isTag() {
-			return p.fault(t.invalid, t.start, t.end)
-		}
+	if p.comparesTag() {
+		return p.fault(t.invalid, t.start, t.end)
 	}
 	return p.strayJSON(t.start)
+}
+
+// comparesTag tells whether the next operand is one that a tag is compared with.
+func (p *parser) comparesTag() bool {
+	for _, w := range slices.Backward(p.waiting) {
+		switch {
+		case w.isOpen() && !w.isList(): // parentheses around it
+		case w.op == opIn || w.op == opNotIn:
+			return p.operands[w.base].node.isTag()
+		default:
+			return w.op >= opEqual && w.op <= opGreaterEqual && p.operands[len(p.operands)-1].node.isTag()
+		}
+	}
+	return false
 }
 
 // onlyBesideTag refuses an object or array in any other place.
@@ -366,6 +405,13 @@ func (p *parser) onlyBesideTag(nodes ...*node) *ExpressionError {
 
 func (p *parser) fault(message string, start, end int) *ExpressionError {
 	return &ExpressionError{Message: message + placeSuffix(p.text, start, end), Start: start, End: end}
+}
+
+func (p *parser) tooManyParts() *ExpressionError {
+	return &ExpressionError{
+		Message: fmt.Sprintf("expression has too many parts: at most %d operands, operations and parts of regular expressions are allowed", maxExpressionParts),
+		End:     len(p.text),
+	}
 }
 
 // tooLong refuses a text without looking at it.

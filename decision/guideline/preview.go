@@ -29,10 +29,7 @@ func Preview(document []byte, q PreviewQuestion) PreviewAnswer {
 	if g != nil {
 		return g.Preview(q)
 	}
-	answer := PreviewAnswer{Classes: make([]ServerClasses, len(q.Servers))}
-	for i := range q.Servers {
-		answer.Classes[i].Label = q.Servers[i].Label
-	}
+	var answer PreviewAnswer
 	for _, p := range problems {
 		answer.Errors = append(answer.Errors, p.Text)
 	}

@@ -75,8 +75,8 @@ func TestPreviews(t *testing.T) {
 	for _, c := range cases[previewCase](t, "previews.json") {
 		t.Run(c.Name, func(t *testing.T) {
 			answer := Preview(c.Guideline, c.question(t))
-			if len(answer.Classes) != len(c.Servers) {
-				t.Fatalf("%d classes of %d servers", len(answer.Classes), len(c.Servers))
+			if len(answer.Classes) != len(c.Expected.Classes) {
+				t.Fatalf("classes of %d servers, want those of %d", len(answer.Classes), len(c.Expected.Classes))
 			}
 			for i, server := range answer.Classes {
 				if server.Label != c.Servers[i]["server.label"] {

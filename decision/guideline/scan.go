@@ -205,9 +205,7 @@ func (s *scanner) wordToken() token {
 	t := s.token(tokenWord, start)
 	t.text = word
 	switch {
-	case dotted:
-		t.kind = tokenString
-	case len(word) > longestReserved:
+	case dotted || len(word) > longestReserved: // a text, whatever it says
 	default:
 		small := strings.ToLower(word)
 		if kind, found := keywords[small]; found {

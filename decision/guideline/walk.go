@@ -119,7 +119,11 @@ func (w *walker) builtin(n *node) datum {
 		return numberDatum(number)
 	case RoleType:
 		role, _ := w.facts.role(id)
-		return roleDatum(role)
+		d := roleDatum(role)
+		if text := w.facts.spelled[id]; text != "" {
+			d.Text = text
+		}
+		return d
 	case Boolean:
 		return booleanDatum(w.facts.Server.IsClusterInvalidated)
 	case Null:
@@ -317,16 +321,19 @@ func (w *walker) call(n *node) (datum, *failure) {
 	return d, failed
 }
 
+// callWith evaluates every argument, also behind one that is NULL: what fails there fails the call.
 func (w *walker) callWith(n *node, base int) (datum, *failure) {
+	null := false
 	for _, arg := range n.args {
 		d, failed := w.eval(arg)
 		if failed != nil {
 			return datum{}, failed
 		}
-		if d.Type == Null && !n.function.takesNull {
-			return datum{}, nil
-		}
+		null = null || d.Type == Null
 		w.stack = append(w.stack, d)
+	}
+	if null && !n.function.takesNull {
+		return datum{}, nil
 	}
 	d, message := n.function.call(w, n, w.stack[base:])
 	if message != "" {
