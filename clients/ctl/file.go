@@ -59,6 +59,9 @@ func parseConfig(raw []byte) (*configv1.Config, error) {
 	if tree == nil {
 		return cfg, nil // an empty file is an empty configuration
 	}
+	if looksLikeGuideline(doc) {
+		return nil, errors.New(`this looks like a routing guideline (it has destinations or routes), not like a configuration: use "pointsmanctl guideline check" or "guideline import"`)
+	}
 	var f form
 	f.message("", tree, cfg.ProtoReflect().Descriptor())
 	if len(f.mistakes) > 0 {

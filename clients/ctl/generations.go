@@ -78,15 +78,19 @@ func (a *app) publishConfig(ctx context.Context, c *client.Client, req *configv1
 		return err
 	}
 	if a.output == "json" {
-		return a.printJSON(struct {
-			Generation uint64    `json:"generation,string"`
-			Digest     string    `json:"digest"`
-			Problems   []problem `json:"problems"`
-		}{resp.GetGeneration(), resp.GetDigest(), problemList(resp.GetProblems())})
+		return a.printPublished(resp.GetGeneration(), resp.GetDigest(), resp.GetProblems())
 	}
-	a.writeProblems(a.io.Out, req.GetConfig(), resp.GetProblems())
+	writeProblems(a.io.Out, req.GetConfig(), resp.GetProblems())
 	fmt.Fprintf(a.io.Out, "published generation %d (%s)\n", resp.GetGeneration(), short(resp.GetDigest()))
 	return nil
+}
+
+func (a *app) printPublished(generation uint64, digest string, problems []*configv1.Problem) error {
+	return a.printJSON(struct {
+		Generation uint64    `json:"generation,string"`
+		Digest     string    `json:"digest"`
+		Problems   []problem `json:"problems"`
+	}{generation, digest, problemList(problems)})
 }
 
 // refusal gives the problems that a refused publication carries, nil if err is something else.
@@ -106,7 +110,7 @@ func (a *app) printProblems(cfg *configv1.Config, problems []*configv1.Problem) 
 			return err
 		}
 	} else {
-		a.writeProblems(a.io.Out, cfg, problems)
+		writeProblems(a.io.Out, cfg, problems)
 	}
 	if hasErrors(problems) {
 		return errNo

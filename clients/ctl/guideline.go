@@ -64,13 +64,14 @@ func (a *app) guidelineCheck() *cobra.Command {
 				return err
 			}
 			_, problems := guideline.Compile(raw)
-			return a.printGuidelineProblems(problems)
+			return a.printGuidelineProblems(a.io.Err, raw, problems)
 		},
 	}
 }
 
-// printGuidelineProblems prints the problems of a document and ends the verb with "no" if there are any.
-func (a *app) printGuidelineProblems(problems []guideline.Problem) error {
+// printGuidelineProblems prints the problems of a document and ends the verb with "no" if there are any. What people see
+// beside the problems, marks under the faults and what mends them, goes to w.
+func (a *app) printGuidelineProblems(w io.Writer, raw []byte, problems []guideline.Problem) error {
 	if a.output == "json" {
 		texts := make([]string, len(problems))
 		for i := range problems {
@@ -84,11 +85,14 @@ func (a *app) printGuidelineProblems(problems []guideline.Problem) error {
 			p := &problems[i]
 			fmt.Fprintln(a.io.Out, oneLine(p.Text))
 			if p.Start >= 0 {
-				writeCaret(a.io.Err, p.Expression, p.Start, p.End)
+				writeCaret(w, p.Expression, p.Start, p.End)
 			}
+			writeHint(w, p.Text)
 		}
 		if len(problems) == 0 {
 			fmt.Fprintln(a.io.Out, "no problems")
+		} else if other := otherKind(raw); other != "" {
+			fmt.Fprintln(w, other)
 		}
 	}
 	if len(problems) > 0 {

@@ -53,12 +53,15 @@ func (a *app) guidelinePreview() *cobra.Command {
 		if len(args) == 0 {
 			return errors.New("no guideline given; name its file, or use --ndjson")
 		}
+		if err := ask.wantUser(); err != nil {
+			return err
+		}
 		raw, err := a.readGuideline(args[0])
 		if err != nil {
 			return err
 		}
 		if _, problems := guideline.Compile(raw); len(problems) > 0 {
-			return a.printGuidelineProblems(problems)
+			return a.printGuidelineProblems(a.io.Out, raw, problems)
 		}
 		p := preview{document: string(raw)}
 		if p.session, err = ask.session(); err != nil {

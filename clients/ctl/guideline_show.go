@@ -79,19 +79,23 @@ func (a *app) seeByServer(ctx context.Context, c *client.Client, name string, ro
 	if view.state.GetRunningGeneration() == 0 {
 		return &view, nil
 	}
+	if view.seen, err = c.Config().GetGuideline(ctx, &configv1.GetGuidelineRequest{Router: router}); err != nil {
+		return nil, err
+	}
 	current, err := c.Config().GetConfig(ctx, &configv1.GetConfigRequest{Generation: new(view.state.GetRunningGeneration())})
-	if err != nil {
+	switch {
+	case err == nil:
+	case name == "": // what is in force is known without the store
+		fmt.Fprintf(a.io.Err, "the stored guidelines are not listed: %v\n", err)
+		return &view, nil
+	default:
 		return nil, err
 	}
 	view.stored = current.GetConfig()
-	view.other = name != "" && name != view.stored.GetActiveGuideline()
-	if !view.other {
-		view.seen, err = c.Config().GetGuideline(ctx, &configv1.GetGuidelineRequest{Router: router})
-	} else {
-		view.seen, err = a.seeOffline(view.stored, name, router)
-	}
-	if err != nil {
-		return nil, err
+	if view.other = name != "" && name != view.stored.GetActiveGuideline(); view.other {
+		if view.seen, err = a.seeOffline(view.stored, name, router); err != nil {
+			return nil, err
+		}
 	}
 	return &view, nil
 }
@@ -106,7 +110,7 @@ func (a *app) seeOffline(cfg *configv1.Config, name string, router *decisionv1.R
 	}
 	gen, problems := decision.Compile(offlineGeneration, translate.ConfigFromProto(cfg))
 	if problems.HasErrors() {
-		a.writeProblems(a.io.Err, cfg, translate.ProblemsToProto(problems))
+		writeProblems(a.io.Err, cfg, translate.ProblemsToProto(problems))
 		return nil, errors.New("the configuration can't be compiled")
 	}
 	return see(gen, router, nil), nil
@@ -176,7 +180,7 @@ func (a *app) printViewJSON(v *guidelineView) error {
 		}
 		doc["state"] = json.RawMessage(line)
 	}
-	if v.seen != nil {
+	if v.seen.GetVersion() != "" {
 		line, err := appendProto(nil, v.seen)
 		if err != nil {
 			return err

@@ -3,14 +3,15 @@ package ctl
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/pointsman/pointsman/clients/document"
 	client "github.com/pointsman/pointsman/clients/go"
@@ -35,6 +36,11 @@ func (a *app) guidelineImport() *cobra.Command {
 	cmd.Flags().BoolVar(&activate, "activate", false, "put it in force, too")
 	h.signature(cmd, a.io.Getenv)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if cmd.Flags().Changed("name") {
+			if err := checkGivenName(name); err != nil {
+				return fmt.Errorf("flag --name: %w", err)
+			}
+		}
 		raw, err := a.readGuideline(args[0])
 		if err != nil {
 			return err
@@ -42,7 +48,7 @@ func (a *app) guidelineImport() *cobra.Command {
 		raw, name, err := named(raw, name)
 		if err != nil {
 			if _, problems := guideline.Compile(raw); len(problems) > 0 {
-				return a.printGuidelineProblems(problems)
+				return a.printGuidelineProblems(a.io.Out, raw, problems)
 			}
 			return fmt.Errorf("guideline %s: %w", args[0], err)
 		}
@@ -58,7 +64,7 @@ func (a *app) guidelineImport() *cobra.Command {
 				return nil // the server checks it, and remembers that it was refused
 			}
 			if _, problems := guideline.Compile(raw); len(problems) > 0 {
-				return a.printGuidelineProblems(problems)
+				return a.printGuidelineProblems(a.io.Out, raw, problems)
 			}
 			return nil
 		})
@@ -100,27 +106,74 @@ func (a *app) guidelineDeactivate() *cobra.Command {
 	return cmd
 }
 
-// editConfig publishes the newest configuration as edit leaves it, if nobody else publishes meanwhile.
+// editTries is how often a change is made anew because somebody else published meanwhile.
+const editTries = 3
+
+// editConfig publishes the newest configuration as edit leaves it, unless that changes nothing.
 func (a *app) editConfig(ctx context.Context, h *history, note string, edit func(*configv1.Config) error) error {
 	if h.note == "" {
-		h.note = note
+		h.note = cut(note, maxOwnName)
 	}
 	return a.call(ctx, func(ctx context.Context, c *client.Client) error {
-		current, err := c.Config().GetConfig(ctx, &configv1.GetConfigRequest{})
-		if err != nil && status.Code(err) != codes.NotFound {
-			return err
+		for range editTries {
+			if err := a.editOnce(ctx, c, h, edit); !isConflict(err) {
+				return err
+			}
 		}
-		cfg := current.GetConfig()
-		if cfg == nil {
-			cfg = &configv1.Config{} // nothing is published yet
-		}
-		if err := edit(cfg); err != nil {
-			return err
-		}
-		return a.publishConfig(ctx, c, &configv1.PublishConfigRequest{
-			Config: cfg, ExpectedGeneration: new(current.GetGeneration().GetGeneration()), Author: h.author, Note: h.note,
-		})
+		return fmt.Errorf("somebody else published meanwhile, %d times; nothing was changed, run it again", editTries)
 	})
+}
+
+func (a *app) editOnce(ctx context.Context, c *client.Client, h *history, edit func(*configv1.Config) error) error {
+	current, err := c.Config().GetConfig(ctx, &configv1.GetConfigRequest{})
+	if err != nil && status.Code(err) != codes.NotFound {
+		return err
+	}
+	before := current.GetConfig()
+	if before == nil {
+		before = &configv1.Config{} // nothing is published yet
+	}
+	cfg := proto.CloneOf(before)
+	if err := edit(cfg); err != nil {
+		return err
+	}
+	if proto.Equal(cfg, before) {
+		state, err := c.Config().GetConfigState(ctx, &configv1.GetConfigStateRequest{})
+		if err != nil {
+			return err
+		}
+		switch state.GetState() {
+		case configv1.ConfigState_CONFIG_STATE_CURRENT, configv1.ConfigState_CONFIG_STATE_EMPTY:
+			return a.printNothingToDo(current.GetGeneration())
+		default: // publishing it again ends that state
+		}
+	}
+	return a.publishConfig(ctx, c, &configv1.PublishConfigRequest{
+		Config: cfg, ExpectedGeneration: new(current.GetGeneration().GetGeneration()), Author: h.author, Note: h.note,
+	})
+}
+
+// printNothingToDo prints the generation that stays, in JSON as if it had been published now.
+func (a *app) printNothingToDo(g *configv1.Generation) error {
+	if a.output == "json" {
+		return a.printPublished(g.GetGeneration(), g.GetDigest(), nil)
+	}
+	if g == nil {
+		fmt.Fprintln(a.io.Out, "nothing to do: nothing is published yet")
+	} else {
+		fmt.Fprintf(a.io.Out, "nothing to do: generation %d (%s) has it so already\n", g.GetGeneration(), short(g.GetDigest()))
+	}
+	return nil
+}
+
+// isConflict tells whether a publication failed because another one came first.
+func isConflict(err error) bool {
+	for _, d := range status.Convert(err).Details() {
+		if info, ok := d.(*errdetails.ErrorInfo); ok && info.GetReason() == "GENERATION_CONFLICT" {
+			return true
+		}
+	}
+	return false
 }
 
 // store adds a guideline or replaces the one of its name.
@@ -151,7 +204,7 @@ func setActive(cfg *configv1.Config, name string) error {
 	if names := storedNames(cfg); name != "" && !slices.Contains(names, name) {
 		stored := "none is stored"
 		if len(names) > 0 {
-			stored = "stored are " + strings.Join(names, ", ")
+			stored = "stored are " + oneLine(strings.Join(names, ", "))
 		}
 		return fmt.Errorf("there is no guideline %q; %s", name, stored)
 	}
@@ -185,9 +238,9 @@ func named(raw []byte, name string) (doc []byte, own string, err error) {
 	case err != nil && name != "":
 		return raw, name, nil // whoever compiles it says what is wrong
 	case found != nil && *found != "":
-		return doc, *found, nil
+		return doc, *found, checkOwnName(*found)
 	case name == "":
-		return raw, "", errors.New("the document has no name of its own; give one with --name")
+		return raw, "", checkOwnName("")
 	}
 	member, err := json.Marshal(name)
 	if err != nil {

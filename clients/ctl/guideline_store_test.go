@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/health"
@@ -18,6 +19,7 @@ import (
 
 	"github.com/pointsman/pointsman/decision"
 	configv1 "github.com/pointsman/pointsman/proto/pointsman/config/v1"
+	"github.com/pointsman/pointsman/server/api"
 	"github.com/pointsman/pointsman/server/translate"
 )
 
@@ -25,14 +27,23 @@ import (
 type configService struct {
 	configv1.UnimplementedConfigServiceServer
 	generations []*configv1.Config
+	rivals      int // so many publications find that somebody else came first
 	notes       []string
 	rejection   *configv1.Rejection
 	core        *decision.Generation
 }
 
 func (s *configService) PublishConfig(_ context.Context, req *configv1.PublishConfigRequest) (*configv1.PublishConfigResponse, error) {
+	if s.rivals > 0 {
+		s.rivals--
+		s.generations = append(s.generations, proto.CloneOf(s.generations[len(s.generations)-1]))
+	}
 	if want := uint64(len(s.generations)); req.ExpectedGeneration != nil && req.GetExpectedGeneration() != want {
-		return nil, status.Errorf(codes.FailedPrecondition, "generation %d was expected, but generation %d is in force", req.GetExpectedGeneration(), want)
+		conflict, err := status.New(codes.FailedPrecondition, "conflict").WithDetails(&errdetails.ErrorInfo{Reason: api.ReasonGenerationConflict})
+		if err != nil {
+			return nil, err
+		}
+		return nil, conflict.Err()
 	}
 	core, found := decision.Compile(uint64(len(s.generations)+1), translate.ConfigFromProto(req.GetConfig()))
 	problems := translate.ProblemsToProto(found)
@@ -58,7 +69,7 @@ func (s *configService) GetConfig(context.Context, *configv1.GetConfigRequest) (
 	if n == 0 {
 		return nil, status.Error(codes.NotFound, "generation 0: no such generation")
 	}
-	return &configv1.GetConfigResponse{Generation: &configv1.Generation{Generation: uint64(n)}, Config: s.generations[n-1]}, nil
+	return &configv1.GetConfigResponse{Generation: &configv1.Generation{Generation: uint64(n), Digest: "0123456789abcdef"}, Config: s.generations[n-1]}, nil
 }
 
 func (s *configService) GetConfigState(context.Context, *configv1.GetConfigStateRequest) (*configv1.GetConfigStateResponse, error) {
@@ -143,17 +154,22 @@ func TestGuidelineLife(t *testing.T) {
 		step(wantCode, want, append([]string{"guideline"}, args...)...)
 	}
 	guideline(1, "state      empty, nothing is published yet\nguideline  none is in force\n", "show")
+	guideline(0, "nothing to do: nothing is published yet", "deactivate")
 	guideline(1, "no_binding|state invalid, nothing is in force: the publication of 20|with 1 problem", "import", canary, "--activate")
 	guideline(1, "state      invalid, nothing is in force|guideline_binding: a guideline is in force", "show")
 
 	step(0, "published generation 1", "publish", file(t, split+"guideline_binding: {writer_hostgroup: 10, reader_hostgroup: 20}\n"))
 	guideline(1, "state      current, generation 1\nguideline  none is in force", "show")
+	guideline(1, `"guideline": null`, "show", "-o", "json")
 	guideline(0, "published generation 2", "import", canary)
 	if cfg := service.generations[1]; cfg.GetActiveGuideline() != "" || len(cfg.GetGuidelines()) != 1 || cfg.GetGuidelines()[0].GetName() != "canary" {
 		t.Errorf("%v", cfg)
 	}
 	guideline(2, `there is no guideline "nobody"; stored are canary`, "activate", "nobody")
 	guideline(0, "published generation 3", "activate", "canary")
+	guideline(0, "nothing to do: generation 3 (0123456789ab) has it so already", "activate", "canary")
+	guideline(0, "nothing to do: generation 3 (0123456789ab) has it so already", "import", canary)
+	guideline(0, `"generation": "3"`, "import", canary, "--activate", "-o", "json")
 	guideline(0, "state      current, generation 3\nstored     canary *\nguideline  canary (version 1.1)|db3:3306  PRIMARY    monitor|unavailable: connect: connection refused", "show")
 	guideline(0, "db3:3306  PRIMARY    monitor|connect: connection refused", "preview", canary, "--resolve", "spare.example.com=10.0.0.1")
 
@@ -174,10 +190,11 @@ func TestGuidelineLife(t *testing.T) {
 	}
 	guideline(1, "error: guidelines[0].document.destinations[0].match, byte 0: type error|    $.server.port = 'x'\n    ^~~~~|state stale, generation 4 stays in force|: oops was refused", "import", broken(t, "canary"), "--note", "oops")
 	guideline(1, "state      stale, generation 4 stays in force|error: guidelines[0].document.destinations[0].match: type error|guideline  canary (version 1.1)", "show")
-	guideline(0, "published generation 5", "import", canary)
+	guideline(0, "published generation 5", "import", canary) // changes nothing but the state
 	guideline(0, "state      current, generation 5", "show")
 
 	guideline(0, "published generation 6", "deactivate")
+	guideline(0, "nothing to do: generation 6 (0123456789ab) has it so already", "deactivate")
 	guideline(1, "stored     canary, second\nguideline  none is in force", "show")
 	if last := service.notes[len(service.notes)-1]; last != "guideline deactivate" {
 		t.Errorf("note %q", last)
@@ -212,6 +229,11 @@ func TestGuidelineImportNames(t *testing.T) {
 	}{
 		{`{"name":"a",` + rest, "", 0, `{"name":"a",` + rest},
 		{`{"name":"a",` + rest, "b", 0, `{"name":"b",` + rest},
+		{`{"name":"a",` + rest, "5b", 2, `flag --name: "5b" is no name for a guideline: use 1 to 63 letters`},
+		{`{"name":"a",` + rest, strings.Repeat("b", 64), 2, "is no name for a guideline"},
+		{`{"name":"a b (c)",` + rest, "", 0, `{"name":"a b (c)",` + rest},
+		{`{"name":"` + strings.Repeat("b", 256) + `",` + rest, "", 2, "the document's name has 256 bytes, the limit is 255; give another one with --name"},
+		{`{"name":"a\nb",` + rest, "", 2, "has control characters; give another one with --name"},
 		{"\ufeff {" + rest, "b", 0, ` {"name":"b",` + rest},
 		{`{` + rest, "", 2, "the document has no name of its own; give one with --name"},
 		{`{"name":""` + "," + rest, "", 1, "name: field is expected to be a non empty string"},
@@ -239,5 +261,34 @@ func TestGuidelineImportNames(t *testing.T) {
 		} else if !strings.Contains(out+errs, tt.want) || len(service.generations) > 0 {
 			t.Errorf("%s: %s%s", tt.document, out, errs)
 		}
+	}
+}
+
+// TestGuidelineEditRace lets somebody else publish while a guideline is stored.
+func TestGuidelineEditRace(t *testing.T) {
+	for _, tt := range []struct {
+		rivals, code int
+		want         string
+	}{
+		{2, 0, "published generation 4"},
+		{3, 2, "somebody else published meanwhile, 3 times; nothing was changed, run it again"},
+	} {
+		service := &configService{generations: []*configv1.Config{{}}, rivals: tt.rivals}
+		code, out, errs := run(t, "", "guideline", "import", "testdata/guideline/canary.json", "--server", serveConfig(t, service))
+		if code != tt.code || !strings.Contains(out+errs, tt.want) {
+			t.Errorf("%d: code %d, %s%s", tt.rivals, code, out, errs)
+		}
+	}
+}
+
+// TestGuidelineOddNames wants names from the store on one line.
+func TestGuidelineOddNames(t *testing.T) {
+	service := &configService{generations: []*configv1.Config{{Guidelines: []*configv1.Guideline{{Name: "a\nb"}}}}}
+	code, _, errs := run(t, "", "guideline", "activate", "nope", "--server", serveConfig(t, service))
+	if want := `pointsmanctl: there is no guideline "nope"; stored are a\nb` + "\n"; code != 2 || errs != want {
+		t.Errorf("code %d, %s", code, errs)
+	}
+	if code, _, errs := run(t, "", "guideline", "import", "testdata/guideline/canary.json", "--name", ""); code != 2 || !strings.Contains(errs, `"" is no name`) {
+		t.Errorf("code %d, %s", code, errs)
 	}
 }

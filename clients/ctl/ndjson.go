@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"reflect"
 	"strings"
 
 	"google.golang.org/protobuf/encoding/protojson"
@@ -30,6 +31,9 @@ func badLine(format string, args ...any) *lineError {
 
 // readMessage reads a line of proto JSON. The error is a *lineError.
 func readMessage(line []byte, m proto.Message) error {
+	if err := someText(line); err != nil {
+		return err
+	}
 	err := protojson.Unmarshal(line, m)
 	if err == nil {
 		return nil
@@ -40,15 +44,67 @@ func readMessage(line []byte, m proto.Message) error {
 
 // readLine reads a line of JSON that has no fields but those of v. The error is a *lineError.
 func readLine(line []byte, v any) error {
+	if err := someText(line); err != nil {
+		return err
+	}
 	dec := json.NewDecoder(bytes.NewReader(line))
 	dec.DisallowUnknownFields()
-	if err := dec.Decode(v); err != nil {
-		return badLine("JSON: %v", err)
-	}
-	if dec.More() {
+	err := dec.Decode(v)
+	var other *json.UnmarshalTypeError
+	var syntax *json.SyntaxError
+	switch {
+	case errors.As(err, &other):
+		return badLine("%s", wrongType(other))
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return badLine("JSON: the line ends in the middle of a value")
+	case errors.As(err, &syntax):
+		return badLine("JSON: %v", syntax)
+	case err != nil: // an unknown field, or what a type of ours refuses
+		return badLine("%s", strings.TrimPrefix(err.Error(), "json: "))
+	case dec.More():
 		return badLine("more than one JSON value")
 	}
 	return nil
+}
+
+// someText refuses an empty line.
+func someText(line []byte) error {
+	if len(bytes.TrimSpace(line)) == 0 {
+		return badLine("the line is empty; want a JSON object")
+	}
+	return nil
+}
+
+// wrongType tells which field has another type than it should, in the words of JSON.
+func wrongType(e *json.UnmarshalTypeError) string {
+	got, _, _ := strings.Cut(e.Value, " ")
+	text := map[string]string{"array": "a list", "object": "an object", "string": "a text", "bool": "true or false", "number": "a number"}[got]
+	want := fieldKind(e.Type)
+	if want == "a text" && (got == "number" || got == "bool") {
+		text += "; write it in quotes"
+	}
+	if e.Field == "" {
+		return fmt.Sprintf("JSON: want %s, got %s", want, text)
+	}
+	return fmt.Sprintf("%s: want %s, got %s", e.Field, want, text)
+}
+
+// fieldKind tells what JSON a field takes.
+func fieldKind(t reflect.Type) string {
+	switch t.Kind() { //nolint:exhaustive // what is left are whole numbers
+	case reflect.String:
+		return "a text"
+	case reflect.Bool:
+		return "true or false"
+	case reflect.Slice:
+		if t.Elem().Kind() == reflect.Uint8 {
+			return "a text of base64"
+		}
+		return "a list"
+	case reflect.Map, reflect.Struct:
+		return "an object"
+	}
+	return "a whole number"
 }
 
 // lineReader gives the lines of a stream, without their ends.

@@ -93,9 +93,9 @@ func hasErrors(in []*configv1.Problem) bool {
 	return false
 }
 
-// writeProblems prints one problem a line: severity, place, message, code. Of a problem in a guideline of cfg, which may be
-// nil, the expression and a mark under the fault go to standard error.
-func (a *app) writeProblems(w io.Writer, cfg *configv1.Config, in []*configv1.Problem) {
+// writeProblems prints one problem a line: severity, place, message, code. Below a problem in a guideline of cfg, which may
+// be nil, stand the expression and a mark under the fault.
+func writeProblems(w io.Writer, cfg *configv1.Config, in []*configv1.Problem) {
 	places := guidelineFaults(cfg, in)
 	for _, p := range in {
 		place := p.GetPath()
@@ -107,7 +107,10 @@ func (a *app) writeProblems(w io.Writer, cfg *configv1.Config, in []*configv1.Pr
 		}
 		fmt.Fprintf(w, "%s: %s: %s [%s]\n", severity(p), printable(place), oneLine(p.GetMessage()), p.GetCode())
 		if at := places[faultKey{p.GetPath(), p.GetPosition()}]; at != nil && p.Position != nil {
-			writeCaret(a.io.Err, at.Expression, at.Start, at.End)
+			writeCaret(w, at.Expression, at.Start, at.End)
+		}
+		if p.GetCode() == "guideline" {
+			writeHint(w, p.GetMessage())
 		}
 	}
 }
@@ -123,6 +126,7 @@ func message(err error) string {
 	switch {
 	case st.Code() == codes.Unavailable && strings.Contains(text, healthv1.HealthCheckResponse_NOT_SERVING.String()):
 		return "the decision server has no generation in force yet, or is stopping; publish a configuration, or choose another server with --server"
+	case len(st.Details()) > 0: // the server's own answer
 	case st.Code() == codes.Unavailable, st.Code() == codes.DeadlineExceeded:
 		text += " (is the decision server running? choose it with --server)"
 	}

@@ -2,6 +2,7 @@ package ctl
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"unicode/utf8"
 
@@ -76,6 +77,9 @@ func (q *question) session() (*decisionv1.Session, error) {
 	if err != nil {
 		return nil, err
 	}
+	if q.proxyPort > math.MaxUint16 {
+		return nil, fmt.Errorf("flag --proxy-port: %d is not within 0..%d", q.proxyPort, math.MaxUint16)
+	}
 	var random *float64
 	if q.set.Changed("random-value") {
 		if q.randomValue < 0 || q.randomValue >= 1 || q.randomValue != q.randomValue {
@@ -90,6 +94,19 @@ func (q *question) session() (*decisionv1.Session, error) {
 		TransactionHostgroup: q.given("transaction-hostgroup", q.transaction),
 		LockedHostgroup:      q.given("locked-hostgroup", q.locked),
 	}, nil
+}
+
+// wantUser refuses flags that say something of a session when none says whose it is.
+func (q *question) wantUser() error {
+	if q.user != "" {
+		return nil
+	}
+	for _, name := range []string{"schema", "client-addr", "proxy-addr", "proxy-port", "connect-attr", "random-value"} {
+		if q.set.Changed(name) {
+			return fmt.Errorf("flag --%s tells of a session, and without --user there is none; give --user, too", name)
+		}
+	}
+	return nil
 }
 
 // given is nil for a flag that is not on the command line.

@@ -47,6 +47,7 @@ func Main(ctx context.Context, version string, args []string, world IO) int {
 	cmd.SetIn(world.In)
 	cmd.SetOut(world.Out)
 	cmd.SetErr(world.Err)
+	refuseUnknownVerbs(cmd)
 	err := cmd.ExecuteContext(ctx)
 	switch {
 	case err == nil:

@@ -95,7 +95,7 @@ func (a *app) offline(path string) (*decision.Generation, error) {
 	}
 	gen, problems := decision.Compile(offlineGeneration, translate.ConfigFromProto(cfg))
 	if problems.HasErrors() {
-		a.writeProblems(a.io.Err, cfg, translate.ProblemsToProto(problems))
+		writeProblems(a.io.Err, cfg, translate.ProblemsToProto(problems))
 		return nil, fmt.Errorf("configuration %s can't be compiled", path)
 	}
 	return gen, nil

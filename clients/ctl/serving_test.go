@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/health"
@@ -15,9 +16,17 @@ import (
 	configv1 "github.com/pointsman/pointsman/proto/pointsman/config/v1"
 )
 
-// emptyStore answers as a server does to which nothing was published.
+// emptyStore answers as a server does to which nothing was published, and that can't list it.
 type emptyStore struct {
 	configv1.UnimplementedConfigServiceServer
+}
+
+func (emptyStore) ListGenerations(context.Context, *configv1.ListGenerationsRequest) (*configv1.ListGenerationsResponse, error) {
+	away, err := status.New(codes.Unavailable, "no answer from etcd").WithDetails(&errdetails.ErrorInfo{Reason: "STORE_UNAVAILABLE"})
+	if err != nil {
+		return nil, err
+	}
+	return nil, away.Err()
 }
 
 func (emptyStore) GetConfig(context.Context, *configv1.GetConfigRequest) (*configv1.GetConfigResponse, error) {
@@ -47,6 +56,7 @@ func TestNoGenerationYet(t *testing.T) {
 		"no generation in force yet": {"route", "--user", "app", "SELECT 1"},
 		"nothing is published yet":   {"get"},
 		"no such generation":         {"get", "--generation", "7"},
+		"no answer from etcd\n":      {"generations"}, // it was the server that said so
 	} {
 		args = append(args, "--server", listener.Addr().String())
 		if code, out, errs := run(t, "", args...); code != 2 || out != "" || !strings.Contains(errs, want) {

@@ -97,8 +97,8 @@ func (a *Addresses) UnmarshalJSON(raw []byte) error {
 		return nil
 	}
 	var list []string
-	if err := json.Unmarshal(raw, &list); err != nil {
-		return fmt.Errorf("want an address, or a list of addresses: %w", err)
+	if json.Unmarshal(raw, &list) != nil {
+		return fmt.Errorf("resolve_cache: want for each host an address, or a list of addresses, as texts; got %.40s", raw)
 	}
 	*a = list
 	return nil

@@ -30,6 +30,9 @@ var keyed = []string{routerTags, serverTags, "session.connectAttrs.", sqlScope +
 func FromJSON(members map[string]any) ([]guideline.Variable, error) {
 	list := make([]guideline.Variable, 0, len(members))
 	for _, name := range slices.Sorted(maps.Keys(members)) {
+		if plain, found := strings.CutPrefix(name, "$."); found {
+			return nil, fmt.Errorf("%s: names stand without \"$.\" here; write %s", name, plain)
+		}
 		value, err := valueOf(members[name])
 		v := guideline.Variable{Name: name, Value: value}
 		if err == nil && known(name) {
