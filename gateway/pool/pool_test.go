@@ -227,10 +227,10 @@ func TestDialRefused(t *testing.T) {
 func TestDialNeverTellsThePassword(t *testing.T) {
 	const password = "never-to-be-seen"
 	for name, sends := range map[string]string{
-		"by a switch":       packet(0, greetingOf(serverCaps, "mysql_native_password")) + packet(2, "\xfemysql_clear_password\x00"),
-		"in the greeting":   packet(0, greetingOf(serverCaps, "mysql_clear_password")),
-		"in both":           packet(0, greetingOf(serverCaps, "mysql_clear_password")) + packet(2, "\xfemysql_clear_password\x00"),
-		"after another one": packet(0, greetingOf(serverCaps, "mysql_native_password")) + packet(2, "\xfemysql_native_password\x0012345678901234567890\x00") + packet(4, "\xfemysql_clear_password\x00"),
+		"by a switch":       packet(0, greetingOf("mysql_native_password")) + packet(2, "\xfemysql_clear_password\x00"),
+		"in the greeting":   packet(0, greetingOf("mysql_clear_password")),
+		"in both":           packet(0, greetingOf("mysql_clear_password")) + packet(2, "\xfemysql_clear_password\x00"),
+		"after another one": packet(0, greetingOf("mysql_native_password")) + packet(2, "\xfemysql_native_password\x0012345678901234567890\x00") + packet(4, "\xfemysql_clear_password\x00"),
 	} {
 		t.Run(name, func(t *testing.T) {
 			heard := make(chan []byte, 1)
@@ -256,7 +256,8 @@ func packet(seq byte, payload string) string {
 }
 
 // greetingOf is a server's greeting.
-func greetingOf(caps uint32, plugin string) string {
+func greetingOf(plugin string) string {
+	caps := serverCaps
 	b := "\x0a8.0\x00\x01\x00\x00\x0012345678\x00"
 	b += string(binary.LittleEndian.AppendUint16(nil, uint16(caps&0xffff))) + "\x21\x02\x00"
 	b += string(binary.LittleEndian.AppendUint16(nil, uint16(caps>>16)))
@@ -264,7 +265,7 @@ func greetingOf(caps uint32, plugin string) string {
 }
 
 func TestDialBrokenServers(t *testing.T) {
-	good := greetingOf(serverCaps, "mysql_native_password")
+	good := greetingOf("mysql_native_password")
 	tests := map[string]struct {
 		sends     string
 		silent    bool

@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"math"
 	"math/rand/v2"
@@ -115,10 +116,11 @@ type drawn struct {
 }
 
 // drawAt picks a server that was not tried yet, by its address. ok is false when none is eligible now.
-func (s *session) drawAt(snap *snapshot.Snapshot, at place, tried []string, maxLagMS *uint32) (d drawn, ok bool, err error) {
+func (s *session) drawAt(at *place, tried []string, maxLagMS *uint32) (d drawn, ok bool, err error) {
 	if len(at.pools) > 0 {
-		return s.drawPools(snap, at, tried, maxLagMS)
+		return s.drawPools(at, tried, maxLagMS)
 	}
+	snap := at.snap
 	hg := snap.Hostgroup(at.hostgroup)
 	if hg == nil {
 		return drawn{}, false, mysql.NewError(codeUnreachable, "HY000", "Hostgroup %d has no servers in generation %d", at.hostgroup, snap.Generation)
@@ -178,38 +180,47 @@ func (s *session) draw(hg *snapshot.Hostgroup, settings *snapshot.Settings, trie
 const retryInterval = 50 * time.Millisecond
 
 // preferred gives the connection that the session stays on as long as it lives, nil when there is none.
-func (s *session) preferred(at place) *backend {
+func (s *session) preferred(at *place) *backend {
 	if len(at.pools) == 0 {
 		if b := s.state.sticky[at.key()]; b != nil && b.Alive() {
 			return b
 		}
 		return nil
 	}
-	snap := s.Snapshots.Current()
-	if b := s.stuck(snap, at); b != nil {
+	if at.awaited > 0 {
+		return nil
+	}
+	if b := s.stuck(at); b != nil {
 		return b
 	}
-	return s.keptBackend(snap, at.pools[0])
+	return s.keptBackend(at.snap, at.pools[0])
 }
 
-// connect gives a connection to some server of the place: one that the session has, or a new one. A server that can't
-// be reached is left out of the next draw; when all were tried, or none is eligible, it starts over, until
-// connect_retries_on_failure or connect_timeout_server_max is used up.
-func (s *session) connect(ctx context.Context, at place, schema string, maxLagMS *uint32) (*backend, error) {
-	if b := s.preferred(at); b != nil {
-		return b, nil
-	}
-	begin := time.Now()
+// connect gives a connection to some server of the statement's place: one that the session has, or a new one. A server that
+// can't be reached is left out of the next draw; when all were tried, or none is eligible, it starts over, until
+// connect_retries_on_failure or connect_timeout_server_max is used up. Each draw is of the place as it is then.
+func (s *session) connect(ctx context.Context, st *statement, schema string, maxLagMS *uint32) (*backend, error) {
+	var begin time.Time
 	var tried []string // addresses
 	var last error
 	for tries := uint32(0); ; {
-		snap := s.Snapshots.Current()
-		settings := &snap.Settings
+		at, err := s.destination(ctx, st)
+		if err != nil {
+			return nil, err
+		}
+		if b := s.preferred(at); b != nil {
+			b.at = at.key()
+			return b, nil
+		}
+		if begin.IsZero() {
+			begin = time.Now()
+		}
+		settings := &at.snap.Settings
 		left := settings.ConnectTimeoutServerMax - time.Since(begin)
 		if left <= 0 || tries > settings.ConnectRetriesOnFailure {
-			return nil, unreachable(at, time.Since(begin), last)
+			return nil, s.unreachable(at, time.Since(begin), last)
 		}
-		d, ok, err := s.drawAt(snap, at, tried, maxLagMS)
+		d, ok, err := s.drawAt(at, tried, maxLagMS)
 		if err != nil {
 			return nil, err
 		}
@@ -222,6 +233,7 @@ func (s *session) connect(ctx context.Context, at place, schema string, maxLagMS
 		}
 		b, err := s.toServer(ctx, d, schema, min(left, settings.ConnectTimeoutServer))
 		if b != nil {
+			b.at = at.key()
 			return b, nil
 		}
 		tried = append(tried, d.key.addr)
@@ -242,13 +254,17 @@ func (s *session) connect(ctx context.Context, at place, schema string, maxLagMS
 }
 
 // unreachable is the one clear error for a place without a usable server.
-func unreachable(at place, after time.Duration, last error) error {
+func (s *session) unreachable(at *place, after time.Duration, last error) error {
 	why := "no server is eligible"
 	if last != nil {
 		why = last.Error()
+	} else if at.awaited > 0 {
+		why = fmt.Sprintf("the configuration of generation %d, which has chosen it, has not come yet", at.awaited)
+	} else if none, _ := at.snap.NoMembers(s.listener, at.pools); none != "" {
+		why = none
 	}
 	return mysql.NewError(codeUnreachable, "HY000",
-		"Max connect timeout reached while reaching %s after %dms: %s", at, after.Milliseconds(), why)
+		"Max connect timeout reached while reaching %s after %dms: %s", at.String(), after.Milliseconds(), why)
 }
 
 // toServer gives the session's connection to a server, or makes one. Neither a connection nor an error: the server has

@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"math/rand/v2"
+	"slices"
 	"strings"
 
 	"github.com/pointsman/pointsman/decision"
@@ -10,12 +11,6 @@ import (
 	"github.com/pointsman/pointsman/gateway/snapshot"
 	decisionv1 "github.com/pointsman/pointsman/proto/pointsman/decision/v1"
 )
-
-// guided is what the routing guideline says of a statement. The zero value: nothing.
-type guided struct {
-	pools   []string // stand in for the destination hostgroup; shared, not to be changed
-	refusal string   // why the statement must not run unless the session is held; empty: it may
-}
 
 // randomValue draws what guidelines see as $.session.randomValue.
 func randomValue() float64 { return rand.Float64() } //nolint:gosec // a share of sessions, no secret
@@ -34,45 +29,61 @@ func (s *session) look(snap *snapshot.Snapshot) {
 	}
 }
 
-// guide takes over what a statement's answer says of the routing guideline. Answers that are older than the configuration
-// in force, or that nobody was asked for, do not know its guideline: then the gateway chooses itself, so that sessions stay on
-// their route while the decision service is away.
-func (s *session) guide(ctx context.Context, st *statement) {
-	a, g := st.answer, st.answer.GetGuideline()
-	snap := s.Snapshots.Current()
-	if a.GetGeneration() < snap.Generation {
-		s.choose(ctx, st, snap)
-		return
-	}
-	if g == nil {
-		return
-	}
-	switch {
-	case g.GetRoute() != "":
-		st.guided.pools = g.GetPools()
-	case a.ErrorMsg != nil:
-		st.guided.refusal = a.GetErrorMsg()
-	default:
-		st.guided.refusal = "the routing guideline has no route for this session"
-	}
-	s.routed(ctx, g.GetRoute(), modeNames[g.GetMode()])
-}
-
-// choose asks the guideline in force where a statement of the answer's hostgroup goes.
+// choose finds the place that a statement's answer leads to by a snapshot. Answers that are older than the snapshot, or
+// that nobody was asked for, do not know its guideline: then the gateway chooses itself, so that statements that wait follow
+// a new guideline, and sessions stay on their route while the decision service is away.
 func (s *session) choose(ctx context.Context, st *statement, snap *snapshot.Snapshot) {
-	if g := st.answer.GetGuideline(); g != nil && g.GetRoute() == "" { // its refusal is out of date
+	old := st.answer.GetGeneration() < snap.Generation
+	if g := st.answer.GetGuideline(); old && g != nil && g.GetRoute() == "" { // its refusal is out of date
 		st.answer = toDefault(s.route.DefaultHostgroup)
 	}
-	guide := snap.Guide()
-	if guide == nil || st.answer.DestinationHostgroup == nil || !guide.Bound(st.answer.GetDestinationHostgroup()) {
-		return
+	a, g := st.answer, st.answer.GetGuideline()
+	st.at = place{snap: snap, hostgroup: s.route.DefaultHostgroup}
+	if a.DestinationHostgroup != nil {
+		st.at.hostgroup = a.GetDestinationHostgroup()
 	}
-	var c decision.Choice
+	switch {
+	case old && snap.GuideProblem() != nil:
+		st.at.pools = g.GetPools() // nothing can be drawn from them: the client is told why
+	case old && a.DestinationHostgroup != nil:
+		if c := s.chooseHere(snap, st.at.hostgroup); c.Mode != 0 {
+			st.at.pools, st.at.refusal = c.Pools, c.Refusal
+			s.routed(ctx, c.Name, modeNames[modes[c.Mode]])
+		}
+	case old, g == nil:
+	default:
+		s.obeyGuideline(a, &st.at)
+		s.routed(ctx, g.GetRoute(), modeNames[g.GetMode()])
+	}
+}
+
+// obeyGuideline takes over what an answer says that is no older than the snapshot. A newer guideline's pools can be drawn from
+// only where the snapshot's guideline leads to those of the same names: then the statement goes where that one sends it.
+func (s *session) obeyGuideline(a *decisionv1.RouteStatementResponse, at *place) {
+	g := a.GetGuideline()
+	switch {
+	case g.GetRoute() != "":
+		at.pools = g.GetPools()
+		if a.GetGeneration() > at.snap.Generation && !slices.Equal(at.pools, s.chooseHere(at.snap, at.hostgroup).Pools) {
+			at.awaited = a.GetGeneration()
+		}
+	case a.ErrorMsg != nil:
+		at.refusal = a.GetErrorMsg()
+	default:
+		at.refusal = "the routing guideline has no route for this session"
+	}
+}
+
+// chooseHere asks a snapshot's guideline where statements of a hostgroup go. The zero value: it says nothing of them.
+func (s *session) chooseHere(snap *snapshot.Snapshot, hostgroup int32) (c decision.Choice) {
+	guide := snap.Guide()
+	if guide == nil || !guide.Bound(hostgroup) {
+		return c
+	}
 	view := snap.View(s.listener)
 	facts := guideline.Facts{Router: &view.Router, Session: s.facts(snap, view), Names: snap.Names()}
-	guide.Choose(&c, &facts, view.Listener, st.answer.GetDestinationHostgroup())
-	st.guided = guided{pools: c.Pools, refusal: c.Refusal}
-	s.routed(ctx, c.Name, modeNames[modes[c.Mode]])
+	guide.Choose(&c, &facts, view.Listener, hostgroup)
+	return c
 }
 
 // facts gives what guidelines see of the session, as the decision service sees it.

@@ -397,7 +397,7 @@ func TestGuidelineWithoutService(t *testing.T) {
 	}
 	use := g.dial(t, "app", "shop")
 	use.send(t, mysql.ComInitDB, []byte("other")...)
-	if e := use.readError(t, 9001); !strings.Contains(e.Message, `pool "write:app" of the routing guideline`) {
+	if e := use.readError(t, 9001); !strings.Contains(e.Message, `route "app" of the routing guideline "tiered" has no primary server for writes`) {
 		t.Errorf("no primary: %v", e)
 	}
 }
@@ -425,7 +425,7 @@ func TestGuidelineUnknownPools(t *testing.T) {
 	// What the answer speaks of is still on its way: the statement waits for it.
 	v.publish(guideOf(t, tieredDocument))
 	late := g.dial(t, "app", "later")
-	fails(late, `reaching pool "read:app" of the routing guideline after`)
+	fails(late, "the configuration of generation 2, which has chosen it, has not come yet")
 	g.push(t, &configv1.WatchGatewayConfigResponse{Generation: 2, Sequence: 3, Guideline: part(tieredDocument)})
 	eventually(t, "guideline", func() bool { return g.Snapshots.Current().Serial == 2 })
 	if got := late.query(t, ask); got != "one" && got != "two" {

@@ -67,6 +67,28 @@ func liveGuideline(t *testing.T, f *fleet) {
 	pinned.expect(t, "SELECT CONCAT(@x, @@server_id)", "71")
 	c.expect(t, whoRead, "2")
 
+	// Long data of a session that has no route any more is not sent: its EXECUTE tells why, and the session goes on.
+	insert := prepared.prepare(t, "INSERT INTO t (s) VALUES (?)")
+	long := func() {
+		prepared.send(t, mysql.ComStmtSendLongData, append(id32(insert), 0, 0, 'x')...)
+		prepared.send(t, mysql.ComStmtExecute, executeArg(insert, 0, 0, 1, 252, 0)...)
+	}
+	nobody := strings.ReplaceAll(tieredDocument, "'app'", "'nobody'")
+	v.publish(guideWith(t, whole(nobody)))
+	g.push(t, &configv1.WatchGatewayConfigResponse{Generation: 5, Sequence: 5, Guideline: whole(nobody)})
+	eventually(t, "generation 5", func() bool { return g.Snapshots.Current().Generation == 5 })
+	long()
+	prepared.readError(t, 1148)
+	long()
+	prepared.send(t, mysql.ComStmtReset, id32(insert)...)
+	prepared.readError(t, 1148)
+	prepared.readOK(t)
+	v.publish(guideWith(t, whole(tieredDocument)))
+	g.push(t, &configv1.WatchGatewayConfigResponse{Generation: 6, Sequence: 6, Guideline: whole(tieredDocument)})
+	eventually(t, "generation 6", func() bool { return g.Snapshots.Current().Generation == 6 })
+	long()
+	prepared.readOK(t)
+
 	// A route for one program.
 	batch := connect(t, g.open(t, "app", "connectionAttributes=program_name:batch&interpolateParams=true"))
 	batch.expect(t, whoRead, "1")

@@ -3,7 +3,6 @@ package session
 import (
 	"context"
 	"net"
-	"strconv"
 
 	"github.com/pointsman/pointsman/gateway/mysql"
 	"github.com/pointsman/pointsman/gateway/route"
@@ -92,17 +91,14 @@ func maxConnections(u *configv1.User) uint32 {
 	return u.GetMaxConnections()
 }
 
-// splitAddr gives address and port as rules see them; a Unix socket has neither.
+// splitAddr gives address and port as rules and guidelines see them: an IPv4 address is one also where it came in over IPv6,
+// and no zone is told. A Unix socket has neither.
 func splitAddr(a net.Addr) (host string, port uint32) {
-	host, text, err := net.SplitHostPort(a.String())
-	if err != nil {
+	tcp, ok := a.(*net.TCPAddr)
+	if !ok {
 		return "", 0
 	}
-	n, err := strconv.ParseUint(text, 10, 16)
-	if err != nil {
-		return host, 0
-	}
-	return host, uint32(n)
+	return tcp.IP.String(), uint32(tcp.Port)
 }
 
 // changeUser verifies COM_CHANGE_USER and begins the session anew as that user.

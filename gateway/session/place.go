@@ -6,14 +6,18 @@ import (
 	"fmt"
 
 	"github.com/pointsman/pointsman/gateway/mysql"
+	"github.com/pointsman/pointsman/gateway/snapshot"
 	decisionv1 "github.com/pointsman/pointsman/proto/pointsman/decision/v1"
 )
 
-// place is where a statement goes when nothing holds the session.
+// place is where a statement goes when nothing holds the session, by one snapshot. Its servers are those of that very
+// snapshot: under another one the place is chosen anew.
 type place struct {
-	hostgroup  int32
-	pools      []string // of the routing guideline, which stand in for the hostgroup
-	generation uint64   // that the pools are of, or a newer one
+	snap      *snapshot.Snapshot
+	hostgroup int32
+	pools     []string // of the routing guideline, which stand in for the hostgroup
+	refusal   string   // why the guideline has no place for the session; empty: it has one
+	awaited   uint64   // the generation that has chosen the pools while the snapshot is still of an older one; else 0
 }
 
 // placeKey tells places apart.
@@ -22,7 +26,7 @@ type placeKey struct {
 	pool      string
 }
 
-func (p place) key() placeKey {
+func (p *place) key() placeKey {
 	if len(p.pools) > 0 {
 		return placeKey{pool: p.pools[0]}
 	}
@@ -30,7 +34,7 @@ func (p place) key() placeKey {
 }
 
 // String names the place in errors.
-func (p place) String() string {
+func (p *place) String() string {
 	if len(p.pools) > 0 {
 		return fmt.Sprintf("pool %q of the routing guideline", p.pools[0])
 	}
@@ -69,7 +73,9 @@ func (s *session) place(ctx context.Context, st *statement) (*backend, error) {
 	if b := s.held(st); b != nil {
 		return b, nil
 	}
-	at, err := s.destination(ctx, st)
+	var begin statement
+	leads := s.leads(ctx, st, &begin)
+	at, err := s.destination(ctx, leads)
 	if err != nil {
 		return nil, err
 	}
@@ -80,12 +86,7 @@ func (s *session) place(ctx context.Context, st *statement) (*backend, error) {
 	if st.kind.use {
 		schema = "" // the one that the session leaves may be gone
 	}
-	b, err := s.connect(ctx, at, schema, st.answer.MaxLagMs)
-	if err != nil {
-		return nil, err
-	}
-	b.at = at.key()
-	return b, nil
+	return s.connect(ctx, leads, schema, st.answer.MaxLagMs)
 }
 
 // held gives the connection that the session is held on, nil when it is free to go where the answer says.
@@ -124,28 +125,29 @@ func (s *session) alive(b *backend) bool {
 	return true // its loss will be told
 }
 
-// destination is where a statement goes when nothing holds the session. The error is the routing guideline's refusal.
-func (s *session) destination(ctx context.Context, st *statement) (place, error) {
-	if s.startsUnit(st) {
-		begin := statement{text: []byte("BEGIN"), digest: []byte("BEGIN"), settings: st.settings, generation: st.generation}
-		s.decide(ctx, &begin, decisionv1.Command_COMMAND_QUERY)
-		if begin.answer.DestinationHostgroup != nil || begin.guided.refusal != "" {
-			return s.placeOf(&begin)
-		}
+// leads gives the statement whose answer says where a statement goes: itself, or the BEGIN of what it starts.
+func (s *session) leads(ctx context.Context, st, begin *statement) *statement {
+	if !s.startsUnit(st) {
+		return st
 	}
-	return s.placeOf(st)
+	*begin = statement{text: []byte("BEGIN"), digest: []byte("BEGIN"), settings: st.settings, generation: st.generation}
+	s.decide(ctx, begin, decisionv1.Command_COMMAND_QUERY)
+	if begin.answer.DestinationHostgroup == nil && begin.at.refusal == "" {
+		return st
+	}
+	return begin
 }
 
-// placeOf is the place that a statement's own answer leads to.
-func (s *session) placeOf(st *statement) (place, error) {
-	if st.guided.refusal != "" {
-		return place{}, mysql.NewError(codeRuleError, "42000", "%s", st.guided.refusal)
+// destination is where a statement goes by the snapshot in force when nothing holds the session: it is chosen anew when that
+// is not the one it was chosen by. The error is the routing guideline's refusal.
+func (s *session) destination(ctx context.Context, st *statement) (*place, error) {
+	if snap := s.Snapshots.Current(); st.at.snap != snap {
+		s.choose(ctx, st, snap)
 	}
-	at := place{hostgroup: s.route.DefaultHostgroup, pools: st.guided.pools, generation: st.answer.GetGeneration()}
-	if st.answer.DestinationHostgroup != nil {
-		at.hostgroup = st.answer.GetDestinationHostgroup()
+	if st.at.refusal != "" {
+		return nil, mysql.NewError(codeRuleError, "42000", "%s", st.at.refusal)
 	}
-	return at, nil
+	return &st.at, nil
 }
 
 // startsUnit tells whether a read ties the session to its server, so that writes will follow it there: it goes where

@@ -40,14 +40,14 @@ func (s *session) open(key serverKey) *backend {
 }
 
 // stuck gives the connection that multiplex=0 keeps for the pools while its server is in one of them.
-func (s *session) stuck(snap *snapshot.Snapshot, at place) *backend {
+func (s *session) stuck(at *place) *backend {
 	b := s.state.sticky[at.key()]
 	if b == nil || !b.Alive() {
 		return nil
 	}
-	view := snap.View(s.listener)
+	view := at.snap.View(s.listener)
 	for _, name := range at.pools {
-		if pool := view.Pool(name); pool != nil && rowOf(snap, pool, b.key.addr) >= 0 {
+		if pool := view.Pool(name); pool != nil && rowOf(at.snap, pool, b.key.addr) >= 0 {
 			return b
 		}
 	}
@@ -66,8 +66,12 @@ func rowOf(snap *snapshot.Snapshot, pool *decision.Pool, addr string) int {
 
 // drawPools picks a server of the first pool that has one to give: the one that the session has there, if that is in
 // the tier that counts now, else a new one. Servers that could not be reached come last of all. ok is false when no server
-// is eligible now.
-func (s *session) drawPools(snap *snapshot.Snapshot, at place, tried []string, maxLagMS *uint32) (d drawn, ok bool, err error) {
+// is eligible now, or the pools are still to come.
+func (s *session) drawPools(at *place, tried []string, maxLagMS *uint32) (d drawn, ok bool, err error) {
+	if at.awaited > 0 {
+		return drawn{}, false, nil
+	}
+	snap := at.snap
 	view := snap.View(s.listener)
 	excluded := rowsOf(snap, tried)
 	limits := limitsOf(&snap.Settings, maxLagMS)
@@ -79,7 +83,7 @@ func (s *session) drawPools(snap *snapshot.Snapshot, at place, tried []string, m
 		for _, name := range at.pools {
 			pool := view.Pool(name)
 			if pool == nil {
-				return drawn{}, false, s.noPool(snap, at, name)
+				return drawn{}, false, noServer(snap.PoolProblem(name).Error())
 			}
 			if row := s.drawPool(snap, pool, name, &limits, excluded, used); row >= 0 {
 				r := &snap.Rows[row]
@@ -87,15 +91,15 @@ func (s *session) drawPools(snap *snapshot.Snapshot, at place, tried []string, m
 			}
 		}
 	}
+	if none, lasting := snap.NoMembers(s.listener, at.pools); lasting {
+		return drawn{}, false, noServer(none)
+	}
 	return drawn{}, false, nil
 }
 
-// noPool is nil while the configuration that the answer speaks of is still on its way.
-func (s *session) noPool(snap *snapshot.Snapshot, at place, name string) error {
-	if at.generation > snap.Generation {
-		return nil
-	}
-	return mysql.NewError(codeUnreachable, "HY000", "No server: %v", snap.PoolProblem(name))
+// noServer is the error for pools that it makes no sense to wait for.
+func noServer(why string) error {
+	return mysql.NewError(codeUnreachable, "HY000", "No server: %s", why)
 }
 
 func (s *session) drawPool(snap *snapshot.Snapshot, pool *decision.Pool, name string, limits *selection.Limits,

@@ -33,8 +33,8 @@ type preparedStatement struct {
 	types   []byte // of the parameters, as last bound by the client
 	binding int    // counts changes of types
 
-	longSent bool // long data waits for the EXECUTE
-	longLost bool // it was lost with its connection
+	longSent bool  // long data waits for the EXECUTE
+	longErr  error // why long data is missing: the EXECUTE will tell
 }
 
 type serverStatement struct {
@@ -45,6 +45,9 @@ type serverStatement struct {
 // maxPrepared bounds the statements of one session, as MySQL's max_prepared_stmt_count bounds those of a server.
 const maxPrepared = 16382
 
+// errLongLost tells of long data that went with its connection.
+var errLongLost = mysql.NewError(codeLostBackend, "08S01", "Lost connection to server together with long data of the statement")
+
 // forget drops what servers knew over a connection that is gone.
 func (p *prepared) forget(b *backend) {
 	wasLong := p.long == b
@@ -53,7 +56,7 @@ func (p *prepared) forget(b *backend) {
 	}
 	for _, ps := range p.statements {
 		if wasLong && ps.longSent {
-			ps.longSent, ps.longLost = false, true
+			ps.longSent, ps.longErr = false, errLongLost
 		}
 		delete(ps.on, b)
 		if ps.cursor == b {
@@ -137,9 +140,10 @@ func (s *session) execute(ctx context.Context, cmd *mysql.Command) error {
 	if ps == nil {
 		return s.unknownStatement("mysqld_stmt_execute")
 	}
-	if ps.longLost {
-		ps.longLost = false
-		return s.fail(ctx, mysql.NewError(codeLostBackend, "08S01", "Lost connection to server together with long data of the statement"))
+	if err := ps.longErr; err != nil {
+		ps.longErr = nil
+		s.setLong(ps, false)
+		return s.fail(ctx, err)
 	}
 	ps.noteTypes(cmd.Payload)
 	st := s.examineExecute(ctx, ps)
@@ -217,11 +221,11 @@ func (s *session) setLong(ps *preparedStatement, sent bool) {
 
 // homeOf gives the connection that the statement was prepared on, if it is one of the hostgroup and its server is
 // still to be used. Of pools the session has one server anyway.
-func (s *session) homeOf(ps *preparedStatement, at place) *backend {
+func (s *session) homeOf(ps *preparedStatement, at *place) *backend {
 	if ps == nil || ps.home == nil || len(at.pools) > 0 || ps.home.key.hostgroup != at.hostgroup {
 		return nil
 	}
-	hg := s.Snapshots.Current().Hostgroup(at.hostgroup)
+	hg := at.snap.Hostgroup(at.hostgroup)
 	if hg == nil || !hg.Online(ps.home.key.addr) || !s.alive(ps.home) {
 		return nil
 	}
@@ -319,7 +323,9 @@ func (s *session) sendLongData(ctx context.Context, cmd *mysql.Command) error {
 	}
 	if err != nil {
 		s.log.Warn("long data not sent", "error", err)
-		ps.longLost = true // the EXECUTE will tell
+		if ps.longErr == nil {
+			ps.longErr = err
+		}
 		return nil
 	}
 	s.setLong(ps, true)
@@ -346,9 +352,11 @@ func (s *session) onStatement(ctx context.Context, cmd *mysql.Command) error {
 		}
 		return s.unknownStatement(what)
 	}
+	if cmd.Code == mysql.ComStmtReset {
+		ps.longErr = nil
+	}
 	if ps.home == nil || ps.on[ps.home] == nil {
 		if cmd.Code == mysql.ComStmtReset {
-			ps.longLost = false
 			return s.client.WriteOK(mysql.OK{Status: s.status()}) // there is nothing left to reset
 		}
 		return s.unknownStatement("mysqld_stmt_fetch")

@@ -27,7 +27,7 @@ type statement struct {
 	comment    []byte     // the first comment; nil when there is none
 	kind       kind
 	answer     *decisionv1.RouteStatementResponse
-	guided     guided
+	at         place // by the answer, as it was chosen last
 	settings   *snapshot.Settings
 	generation uint64 // that the settings are of
 
@@ -118,11 +118,11 @@ func (s *session) kindOf(digestText []byte) kind {
 	return k
 }
 
-// decide finds a statement's answer and what the routing guideline says of it. The answer is shared with other sessions and
-// must not be changed.
+// decide finds a statement's answer and the place that it leads to. The answer is shared with other sessions and must not be
+// changed.
 func (s *session) decide(ctx context.Context, st *statement, command decisionv1.Command) {
 	s.ask(ctx, st, command)
-	s.guide(ctx, st)
+	s.choose(ctx, st, s.Snapshots.Current())
 }
 
 // ask asks the router.
@@ -170,14 +170,14 @@ func (s *session) obey(ctx context.Context, st *statement) (done bool, err error
 	a := st.answer
 	if a.GetLog() {
 		s.Log.Info("statement", "session", s.id, "user", s.login.User, "schema", s.route.Schemaname, "client", s.route.ClientAddr,
-			"digest", a.GetDigest(), "digest_text", a.GetDigestText(), "hostgroup", a.GetDestinationHostgroup(), "pools", st.guided.pools, "reason", a.GetReason().String(),
+			"digest", a.GetDigest(), "digest_text", a.GetDigestText(), "hostgroup", a.GetDestinationHostgroup(), "pools", st.at.pools, "reason", a.GetReason().String(),
 			"rules", a.GetMatchedRules(), "generation", a.GetGeneration())
 	}
 	s.Metrics.unsupportedEffects(a)
 	switch {
 	case a.OkMsg != nil:
 		return true, s.client.WriteOK(mysql.OK{Status: s.status(), Info: a.GetOkMsg()})
-	case a.ErrorMsg != nil && st.guided.refusal == "": // the guideline's refusal waits for what holds the session
+	case a.ErrorMsg != nil && st.at.refusal == "": // the guideline's refusal waits for what holds the session
 		return true, s.client.WriteError(mysql.NewError(codeRuleError, "42000", "%s", a.GetErrorMsg()))
 	}
 	if a.NextQueryFlagIn != nil && (s.route.NextQueryFlagIn == nil || *s.route.NextQueryFlagIn != a.GetNextQueryFlagIn()) {
@@ -224,7 +224,7 @@ func (s *session) atHome(ctx context.Context, cmd *mysql.Command) error {
 		st = s.examine(cmd.Arg())
 	}
 	st.answer = toDefault(s.route.DefaultHostgroup)
-	s.guide(ctx, &st)
+	s.choose(ctx, &st, snap)
 	st.kind.needsLast = true
 	option := bytes.Clone(cmd.Arg())
 	if err := s.run(ctx, cmd, &st, nil); err != nil {

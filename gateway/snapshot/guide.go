@@ -3,6 +3,8 @@ package snapshot
 import (
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"google.golang.org/protobuf/proto"
 
@@ -100,6 +102,34 @@ func (s *Snapshot) Names() guideline.Names {
 
 // View gives what the sessions of a listener see, by its place in Site.Listeners.
 func (s *Snapshot) View(listener int) *View { return &s.views[listener] }
+
+// GuideProblem says why there is no guideline in force although the configuration has one; nil otherwise.
+func (s *Snapshot) GuideProblem() error { return s.guiding.problem }
+
+// NoMembers says why none of some pools has a member, by a listener's place; empty when one has, or is not known. lasting: they
+// get none while the configuration stays, whatever roles are found out at run time.
+func (s *Snapshot) NoMembers(listener int, pools []string) (why string, lasting bool) {
+	view := s.View(listener)
+	if len(pools) == 0 || view.pools == nil || hasMembers(view.pools, pools) {
+		return "", false
+	}
+	last := pools[len(pools)-1]
+	kind, route, _ := strings.Cut(last, ":")
+	what := "server"
+	if kind == "write" && len(pools) == 1 {
+		what = "primary server for writes"
+	}
+	why = fmt.Sprintf("route %q of the routing guideline %q has no %s: none of its destinations matches one",
+		route, s.guiding.guide.Guideline().Name(), what)
+	return why, !hasMembers(view.configured(), pools)
+}
+
+func hasMembers(of *decision.Pools, names []string) bool {
+	return slices.ContainsFunc(names, func(name string) bool {
+		pool := of.Pool(name)
+		return pool == nil || len(pool.Rows()) > 0
+	})
+}
 
 // PoolProblem says why the guideline in force has no pool of a name.
 func (s *Snapshot) PoolProblem(pool string) error {

@@ -20,8 +20,9 @@ type View struct {
 	Message *decisionv1.Router
 	Key     string
 
-	pools *decision.Pools // nil without a guideline
-	tiers func() map[string]map[string]int
+	pools      *decision.Pools        // nil without a guideline
+	configured func() *decision.Pools // with the roles of the configuration
+	tiers      func() map[string]map[string]int
 }
 
 // Pool gives a pool of the guideline in force by its name; nil when it has none of that name.
@@ -88,6 +89,13 @@ func views(site *Site, guide *decision.Guide, servers []decision.Server, addrs m
 		v.Key = keyOf(v.Message)
 		if guide != nil {
 			v.pools = guide.NewPools(&v.Router, servers, runtime)
+			v.configured = sync.OnceValue(func() *decision.Pools {
+				var names decision.Runtime
+				if runtime != nil {
+					names.Names = runtime.Names
+				}
+				return guide.NewPools(&v.Router, servers, &names)
+			})
 			// A snapshot may be gone before anybody asks for them.
 			v.tiers = sync.OnceValue(func() map[string]map[string]int { return tiersOf(v.pools, addrs) })
 		}
