@@ -73,16 +73,21 @@ func (n *noteTaker) routes() {
 		}
 	}
 	for i := range n.report.Routes {
-		n.route(&n.report.Routes[i], primaries)
+		n.route(&n.report.Routes[i], n.pools.guide.guideline.Routes()[i].NeverMatches(), primaries)
 	}
 	if told, all := len(n.report.Routes), len(n.pools.guide.pools); told < all {
 		n.note("the report ends after %d of %d routes: their tiers have too many members", told, all)
 	}
 }
 
-func (n *noteTaker) route(r *ReportedRoute, primaries map[string]bool) {
+// route tells about one route; never says that its rule is true of no session.
+func (n *noteTaker) route(r *ReportedRoute, never bool, primaries map[string]bool) {
 	if !r.Enabled {
 		n.note("route %q is disabled: it never matches", r.Name)
+		return
+	}
+	if never {
+		n.note("route %q can never match: its rule is always FALSE; a word without $. is a text", r.Name)
 		return
 	}
 	available, writable := 0, false
@@ -116,6 +121,8 @@ func (n *noteTaker) classes() {
 	}
 	for i := range n.report.Classes {
 		switch class := &n.report.Classes[i]; {
+		case n.pools.guide.guideline.Classes()[i].NeverMatches():
+			n.note("class %q can never match: its rule is always FALSE; a word without $. is a text", class.Name)
 		case !used[class.Name]:
 			n.note("class %q is used by no route", class.Name)
 		case len(class.Servers) == 0:

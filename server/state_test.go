@@ -9,13 +9,18 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
+
+	"google.golang.org/grpc"
 
 	configv1 "github.com/pointsman/pointsman/proto/pointsman/config/v1"
 )
 
 // state tells the state, the generation in force and the problems of the refused publication.
 func (p *program) state(ctx context.Context) string {
-	resp, err := p.config().GetConfigState(ctx, &configv1.GetConfigStateRequest{})
+	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
+	defer cancel()
+	resp, err := p.config().GetConfigState(ctx, &configv1.GetConfigStateRequest{}, grpc.WaitForReady(true))
 	if err != nil {
 		return err.Error()
 	}
@@ -48,7 +53,7 @@ func TestRefusalOutlivesRestarts(t *testing.T) {
 	if code, body := p.get(t, "/readyz"); code != http.StatusServiceUnavailable || !strings.Contains(body, "destination_hostgroup") {
 		t.Errorf("/readyz: %d %s", code, body)
 	}
-	restart := func() {
+	restart := func(more ...string) {
 		t.Helper()
 		if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 			t.Fatal(err)
@@ -56,10 +61,16 @@ func TestRefusalOutlivesRestarts(t *testing.T) {
 		if code := p.end(t); code != 0 {
 			t.Errorf("exit status %d after SIGTERM", code)
 		}
-		p = start(t, dataDir, flags...)
+		p = start(t, dataDir, append(more, flags...)...)
 	}
 	restart()
-	eventually(t, "INVALID, generation 0, 1 problems", func(ctx context.Context) string { return p.state(ctx) })
+	if got := p.state(ctx); got != "INVALID, generation 0, 1 problems" { // before the store can be read
+		t.Errorf("state %s", got)
+	}
+	eventually(t, "SERVING", func(ctx context.Context) string { return p.health(ctx, "pointsman.config.v1.ConfigService") })
+	if got := p.state(ctx); got != "INVALID, generation 0, 1 problems" {
+		t.Errorf("state %s", got)
+	}
 
 	// A valid one, then a broken one: the valid one stays.
 	eventually(t, "generation 1", func(ctx context.Context) string { return p.publish(ctx, 20) })
@@ -69,8 +80,10 @@ func TestRefusalOutlivesRestarts(t *testing.T) {
 	if got := p.publish(ctx, 1<<41); got != "InvalidArgument" {
 		t.Fatalf("publish: %s", got)
 	}
-	for range 2 {
-		eventually(t, "STALE, generation 1, 1 problems", func(ctx context.Context) string { return p.state(ctx) })
+	for _, next := range [][]string{nil, {"--store", "etcd", "--etcd-endpoints", "127.0.0.1:1"}} {
+		if got := p.state(ctx); got != "STALE, generation 1, 1 problems" {
+			t.Errorf("state %s", got)
+		}
 		if got := p.route(ctx); got != "generation 1, hostgroup 20" {
 			t.Errorf("decision: %s", got)
 		}
@@ -80,8 +93,13 @@ func TestRefusalOutlivesRestarts(t *testing.T) {
 		if _, page := p.get(t, "/metrics"); !strings.Contains(page, `pointsman_config_state{state="stale"} 1`+"\n") {
 			t.Error("/metrics does not say stale")
 		}
-		restart()
+		restart(next...)
 	}
+	// The store is away.
+	if got := p.state(ctx); got != "STALE, generation 1, 1 problems" {
+		t.Errorf("state %s", got)
+	}
+	restart()
 
 	// Mended.
 	eventually(t, "generation 2", func(ctx context.Context) string { return p.publish(ctx, 21) })

@@ -21,7 +21,7 @@ type Rejection struct {
 	Time time.Time `json:"time"`
 	// Digest is the SHA-256 in hex of the bytes that would have been published.
 	Digest string `json:"digest,omitempty"`
-	// ProblemCount is how many problems there are; Problems may be fewer.
+	// ProblemCount is how many errors there are. Problems may be fewer, and may have warnings behind the errors.
 	ProblemCount int       `json:"problem_count"`
 	Problems     []Problem `json:"problems"`
 }

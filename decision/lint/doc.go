@@ -6,5 +6,6 @@
 //
 // Start with [Check]. walks.go finds out which rules a walk can reach, cover.go which rules match whatever another one
 // matches, expression.go what an expression certainly needs, subsume.go which expressions match whatever another one
-// does, endings.go which rules keep fast routes from being looked up, statements.go where typical statements go.
+// does, endings.go which rules keep fast routes from being looked up, statements.go where typical statements go, guideline.go which classes
+// and routes of the guideline in force never match.
 package lint

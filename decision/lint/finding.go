@@ -74,6 +74,8 @@ const (
 	codeFastRouteUser   = "fast_route_user"
 	codeFastRouteSchema = "fast_route_schema"
 	codeApplyHides      = "apply_hides_fast_route"
+
+	codeGuidelineNever = "guideline_never_matches"
 )
 
 // Codes are all codes that a finding can have, sorted.
@@ -85,7 +87,7 @@ func Codes() []string {
 		codeNestedQuantifier, codeMatchPattern, codeNegateReplace, codeAddrIncomplete, codeAddrHalfNumber, codeUnknownUser,
 		codeFastForward, codeNoEffect, codeOKAndError,
 		codeNoUsableServer, codeLockingRead, codeReadsMissed, codeBeginElsewhere, codeFastRouteFlag, codeFastRouteUser,
-		codeFastRouteSchema, codeApplyHides,
+		codeFastRouteSchema, codeApplyHides, codeGuidelineNever,
 	}
 	slices.Sort(list)
 	return list
@@ -96,6 +98,7 @@ const (
 	listUsers = iota
 	listRules
 	listRoutes
+	listGuideline // no list: its findings have their paths
 )
 
 var listNames = [...]string{"users", "query_rules", "fast_routes"}

@@ -9,7 +9,7 @@ import (
 )
 
 // Check gives all findings in the document's order. g is what cfg compiles to; it is asked where typical statements go.
-// Rows that are not active are not looked at.
+// Of guidelines the one in force is looked at. Rows that are not active are not looked at.
 func Check(cfg *decision.Config, g *decision.Generation) []Finding {
 	l := newLinter(cfg, g)
 	l.columns()
@@ -19,6 +19,7 @@ func Check(cfg *decision.Config, g *decision.Generation) []Finding {
 	l.fastRoutes()
 	l.hidden()
 	l.statements()
+	l.guideline()
 	return l.sorted()
 }
 

@@ -145,15 +145,9 @@ func (s *Decision) complete(g *loaded.Generation, req *decisionv1.RouteStatement
 		q.NowMS = now.UnixMilli()
 	}
 	q.Names = s.observed.Current().Names
-	q.Session.KeptRoute = decision.None
-	if req.GetSession().RandomValue != nil || !g.Core.LooksAtRandomValue() {
-		return
+	if req.GetSession().RandomValue == nil && g.Core.Recall(q, req.GetCookie()) {
+		q.Session.RandomValue = rand.Float64() //nolint:gosec // a draw between routes, no secret
 	}
-	if generation, route, ok := decision.ParseCookie(req.GetCookie()); ok && generation == g.Number && route != decision.None {
-		q.Session.KeptRoute = route
-		return
-	}
-	q.Session.RandomValue = rand.Float64() //nolint:gosec // a draw between routes, no secret
 }
 
 // noGeneration says why no generation is in force.

@@ -263,7 +263,7 @@ func (d *description) problems(problems decision.Problems) {
 	if d.metadata == nil {
 		d.metadata = make(map[string]string)
 	}
-	d.metadata["problem_count"] = strconv.Itoa(len(all))
+	d.metadata["problem_count"] = strconv.Itoa(errorCount(problems))
 	d.detail = &configv1.ConfigProblems{Problems: all[:n]}
 }
 

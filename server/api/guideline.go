@@ -22,7 +22,7 @@ func (s *Config) GetGuideline(ctx context.Context, req *configv1.GetGuidelineReq
 	if guide == nil {
 		return &configv1.GetGuidelineResponse{Generation: g.Number}, nil
 	}
-	report := guide.NewPools(translate.RouterFromProto(req.GetRouter()), g.Core.Servers(), s.observed.Current()).Report()
+	report := guide.NewPools(translate.RouterFromProto(req.GetRouter()), g.Core.Hostgroups(), g.Core.Servers(), s.observed.Current()).Report()
 	resp := translate.ReportToProto(guide, &report)
 	resp.Generation = g.Number
 	return resp, nil

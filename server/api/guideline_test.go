@@ -15,6 +15,7 @@ import (
 	configv1 "github.com/pointsman/pointsman/proto/pointsman/config/v1"
 	decisionv1 "github.com/pointsman/pointsman/proto/pointsman/decision/v1"
 	"github.com/pointsman/pointsman/server/api"
+	"github.com/pointsman/pointsman/store"
 )
 
 const document = `{"version": "1.1", "name": "g",
@@ -109,17 +110,57 @@ func TestRouteByGuideline(t *testing.T) {
 		}
 	}
 
+	// A session that no route matched stays refused, and one that was not keeps its route.
+	cfg := guided()
+	cfg.Guideline = strings.Replace(document, `"match": "TRUE"`, `"match": "$.session.user = 'nobody'"`, 1)
+	f.publish(t, cfg)
+	refused := 0
+	for range 60 {
+		req := ask(1, "SELECT 1")
+		first := f.route(t, req)
+		req.Cookie = first.GetCookie()
+		explained, err := f.ExplainStatement(t.Context(), req)
+		again := f.route(t, req)
+		if err != nil || !proto.Equal(again.GetGuideline(), first.GetGuideline()) || again.GetErrorMsg() != first.GetErrorMsg() ||
+			!proto.Equal(explained.GetAnswer().GetGuideline(), first.GetGuideline()) {
+			t.Fatalf("first %v, then %v, explained %v, error %v", first, again, explained, err)
+		}
+		if first.GetGuideline().GetRoute() == "" {
+			refused++
+			if got := explained.GetGuideline().GetSkipped(); got != "the session's cookie keeps that no route matches it" {
+				t.Fatalf("explained by %q", got)
+			}
+		}
+	}
+	if refused == 0 || refused == 60 {
+		t.Errorf("%d of 60 sessions are refused", refused)
+	}
+
 	// A cookie of another generation names no route of this one.
 	req = ask(1, "SELECT 1")
 	req.Session.RandomValue = new(0.1)
 	old := f.route(t, req).GetCookie()
-	cfg := guided()
+	cfg = guided()
 	cfg.Guideline = strings.Replace(document, "$.session.randomValue < 0.5", "$.session.randomValue < 0", 1)
 	f.publish(t, cfg)
 	req.Session.RandomValue, req.Cookie = nil, old
 	if got := f.route(t, req); got.GetGuideline().GetRoute() != "rest" {
 		t.Errorf("with an old cookie: %v", got)
 	}
+}
+
+// What is in force is told from memory.
+func TestGuidelineWithoutTheStore(t *testing.T) {
+	f := newGuided(t)
+	f.refuse(t, broken("nothing"), "ann")
+	f.store.Fail(store.ErrUnavailable)
+	got, err := f.GetGuideline(t.Context(), &configv1.GetGuidelineRequest{})
+	if err != nil || got.GetGeneration() != 1 || got.GetName() != "g" || len(got.GetRoutes()) != 4 || len(got.GetServers()) != 3 {
+		t.Errorf("guideline %v, error %v", got, err)
+	}
+	f.wantState(t, stale, 1, "ann")
+	_, err = f.GetConfig(t.Context(), &configv1.GetConfigRequest{})
+	wantError(t, err, codes.Unavailable, api.ReasonStoreUnavailable)
 }
 
 func TestSelectFromPool(t *testing.T) {

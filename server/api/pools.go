@@ -76,7 +76,7 @@ func (p *pools) get(g *loaded.Generation, rt *decision.Runtime, router *decision
 	if of := p.byRouter[key]; of != nil {
 		return of, nil
 	}
-	of := &pooled{Pools: g.Core.Guide().NewPools(translate.RouterFromProto(router), g.Core.Servers(), rt), turns: make(map[string]uint64)}
+	of := &pooled{Pools: g.Core.Guide().NewPools(translate.RouterFromProto(router), g.Core.Hostgroups(), g.Core.Servers(), rt), turns: make(map[string]uint64)}
 	if len(key) > maxRouterBytes {
 		return of, nil
 	}

@@ -51,10 +51,10 @@ func (s *Config) record(ctx context.Context, head store.Head, cfg *configv1.Conf
 	})
 }
 
-// rejectionOf makes the record: errors before warnings, as far as there is room. The digest is that of the bytes that would
+// rejectionOf makes the record: errors before warnings, as far as there is room; errors alone are counted. The digest is that of the bytes that would
 // have been stored; passwords are in it, but nowhere else.
 func rejectionOf(cfg *configv1.Config, meta store.Meta, problems decision.Problems) store.Rejection {
-	r := store.Rejection{Author: meta.Author, Note: meta.Note, Time: time.Now().UTC(), ProblemCount: len(problems)}
+	r := store.Rejection{Author: meta.Author, Note: meta.Note, Time: time.Now().UTC(), ProblemCount: errorCount(problems)}
 	if stored, err := translate.Marshal(cfg); err == nil {
 		sum := sha256.Sum256(stored)
 		r.Digest = hex.EncodeToString(sum[:])
@@ -73,6 +73,16 @@ func rejectionOf(cfg *configv1.Config, meta store.Meta, problems decision.Proble
 		r.Problems = append(r.Problems, stored)
 	}
 	return r
+}
+
+// errorCount tells how many problems are reasons to refuse.
+func errorCount(problems decision.Problems) (n int) {
+	for i := range problems {
+		if problems[i].Severity == decision.Error {
+			n++
+		}
+	}
+	return n
 }
 
 // bounded cuts a text that quotes too much.

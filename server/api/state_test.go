@@ -165,7 +165,7 @@ func TestRejectionIsBounded(t *testing.T) {
 	}
 	f.refuse(t, cfg, "ann")
 	r := f.state(t).GetRejection()
-	if r.GetProblemCount() != 301 || len(r.GetProblems()) < 50 || len(r.GetProblems()) > 100 {
+	if r.GetProblemCount() != 300 || len(r.GetProblems()) < 50 || len(r.GetProblems()) > 100 {
 		t.Errorf("%d problems of %d", len(r.GetProblems()), r.GetProblemCount())
 	}
 	for _, p := range r.GetProblems() {
@@ -179,6 +179,26 @@ func TestRejectionIsBounded(t *testing.T) {
 	}
 	if b, err := json.Marshal(head.Rejection); err != nil || len(b) > 128<<10 {
 		t.Errorf("%d bytes, %v", len(b), err)
+	}
+}
+
+// Warnings are told behind the errors, but are no reasons.
+func TestRejectionCountsErrors(t *testing.T) {
+	f := newFixture(t)
+	cfg := split()
+	for _, name := range []string{"a", "b", "c"} {
+		cfg.Users = append(cfg.Users, &configv1.User{Username: name, DefaultHostgroup: 10}) // without a password
+	}
+	cfg.QueryRules[0].MatchDigest = new("(")
+	_, err := f.PublishConfig(t.Context(), &configv1.PublishConfigRequest{Config: cfg})
+	wantError(t, err, codes.InvalidArgument, api.ReasonInvalidConfig, "problem_count", "1")
+	r := f.state(t).GetRejection()
+	var severities []string
+	for _, p := range r.GetProblems() {
+		severities = append(severities, strings.TrimPrefix(p.GetSeverity().String(), "SEVERITY_"))
+	}
+	if got := strings.Join(severities, " "); r.GetProblemCount() != 1 || got != "ERROR WARNING WARNING WARNING" {
+		t.Errorf("%d errors of %s", r.GetProblemCount(), got)
 	}
 }
 

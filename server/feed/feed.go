@@ -34,7 +34,7 @@ type Options struct {
 	State *state.Holder
 	// Prepare is called with each generation before it comes into force, e.g. to look up names. It must end by itself.
 	Prepare func(context.Context, *loaded.Generation)
-	// Path is where the last good generation is kept; the folder must exist.
+	// Path is where the last good generation is kept; the folder must exist. A refused publication is kept beside it.
 	Path string
 	// Metrics counts.
 	Metrics *metrics.Metrics
@@ -51,6 +51,11 @@ type Feed struct {
 	// unreadable is the head that was last rejected because it can't be read.
 	unreadable store.Head
 
+	// kept is the refused publication on disk; nil: it is not known what is there.
+	kept *lastgood.Record
+	// unkept says that it could not be written or removed.
+	unkept bool
+
 	mu sync.Mutex
 	// unsaved is the record of the generation in force as long as it is not on disk.
 	unsaved *lastgood.Record
@@ -59,9 +64,14 @@ type Feed struct {
 // New makes a feed.
 func New(o Options) *Feed { return &Feed{Options: o, log: o.Logger} }
 
-// LoadLastGood brings the copy on disk into force, if there is a good one. Call it before Run. A copy that is damaged
-// or does not compile any more is as good as none, but is logged as an error.
+// LoadLastGood brings the copy on disk into force, if there is a good one, and has the state tell what was refused since.
+// Call it before Run. What is damaged or does not compile any more is as good as none, but is logged as an error.
 func (f *Feed) LoadLastGood(ctx context.Context) {
+	f.loadCopy(ctx)
+	f.loadRejection(ctx)
+}
+
+func (f *Feed) loadCopy(ctx context.Context) {
 	record, err := lastgood.Load(f.Path)
 	if errors.Is(err, fs.ErrNotExist) {
 		f.log.InfoContext(ctx, "no copy of a last good generation; waiting for the store", "path", f.Path)
@@ -86,7 +96,10 @@ func (f *Feed) Run(ctx context.Context) {
 	wg.Go(func() { f.retrySaves(ctx) })
 	f.Store.Follow(ctx, store.FollowOptions{
 		Running: f.running,
-		OnRead:  func(h store.Head) { f.State.Seen(ctx, h) },
+		OnRead: func(h store.Head) {
+			f.keepRejection(ctx, &h) // before whoever waits for the state hears of it
+			f.State.Seen(ctx, h)
+		},
 		OnHead:  f.offer,
 		OnAlarm: func(err error) { f.State.Alarm(ctx, err) },
 	})

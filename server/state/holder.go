@@ -39,6 +39,11 @@ func (h *Holder) Seen(ctx context.Context, head store.Head) {
 	h.change(ctx, func(f *facts) { f.newest, f.rejection = head.Generation, head.Rejection })
 }
 
+// Recall notes the refused publication that was known before a restart. What the store says later wins.
+func (h *Holder) Recall(ctx context.Context, r *store.Rejection) {
+	h.change(ctx, func(f *facts) { f.rejection = r })
+}
+
 // InForce notes that a generation was brought into force.
 func (h *Holder) InForce(ctx context.Context, generation uint64) {
 	h.change(ctx, func(f *facts) {

@@ -51,7 +51,7 @@ func (s *State) Cause() string {
 	}
 }
 
-// summary names the first problem and says how many there are.
+// summary names the first error and says how many there are.
 func summary(r *store.Rejection) string {
 	if len(r.Problems) == 0 {
 		return "the record has no problems"

@@ -66,7 +66,8 @@ func TestHolder(t *testing.T) {
 		kind Kind
 		log  string // of one line; empty: nothing is logged
 	}{
-		{"an empty store", func() { h.Seen(ctx, store.Head{}) }, Empty, ""},
+		{"one from before a restart", func() { h.Recall(ctx, refused("ann")) }, Invalid, "author=ann"},
+		{"an empty store", func() { h.Seen(ctx, store.Head{}) }, Empty, "state=none"},
 		{"a refusal", func() { h.Seen(ctx, store.Head{Rejection: refused("ann")}) }, Invalid, "author=ann"},
 		{"the same again", func() { h.Seen(ctx, store.Head{Rejection: refused("ann")}) }, Invalid, ""},
 		{"another", func() { h.Seen(ctx, store.Head{Rejection: refused("bob")}) }, Invalid, "author=bob"},

@@ -136,6 +136,9 @@ func guidelineToProto(x *decision.ExplainedGuideline) *decisionv1.ExplainedGuide
 	out := &decisionv1.ExplainedGuideline{
 		Name: shown(x.Name), Skipped: x.Skipped, ListenerMode: x.ListenerMode.String(), ListenerModeSource: shown(x.ModeSource),
 	}
+	if x.KeptRefusal && x.Skipped == "" {
+		out.Skipped = "the session's cookie keeps that no route matches it"
+	}
 	if x.Kept != "" && x.Skipped == "" {
 		out.Skipped = fmt.Sprintf("the session's cookie keeps its route %q", x.Kept)
 	}

@@ -65,6 +65,17 @@ func Save(path string, r Record) error {
 	return nil
 }
 
+// Remove takes away what Save wrote, for good: it does not come back after a crash. That there is none is no error.
+func Remove(path string) error {
+	if err := removeIfThere(path); err != nil {
+		return fmt.Errorf("remove %s: %w", path, err)
+	}
+	if err := syncFolder(filepath.Dir(path)); err != nil {
+		return fmt.Errorf("remove %s: %w", path, err)
+	}
+	return nil
+}
+
 // Load reads what Save wrote. Errors: fs.ErrNotExist when there is no file, ErrDamaged when it is not whole.
 func Load(path string) (Record, error) {
 	content, err := os.ReadFile(path) //nolint:gosec // The path is the operator's.

@@ -75,6 +75,24 @@ func TestSaveRefuses(t *testing.T) {
 	}
 }
 
+func TestRemove(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "f")
+	if err := Save(path, record()); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if err := Remove(path); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Load(path); !errors.Is(err, fs.ErrNotExist) {
+			t.Error(err)
+		}
+	}
+	if err := Remove(filepath.Join(t.TempDir(), "absent", "f")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("absent folder: %v", err)
+	}
+}
+
 func TestLoadAbsent(t *testing.T) {
 	_, err := Load(filepath.Join(t.TempDir(), "f"))
 	if !errors.Is(err, fs.ErrNotExist) || errors.Is(err, ErrDamaged) {

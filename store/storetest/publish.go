@@ -263,8 +263,9 @@ func testLimits(t *testing.T, f *fixture) {
 		t.Errorf("%d keys were written", n)
 	}
 	// The largest content that fits: its chunks fill a transaction.
-	m, err := f.store.Publish(t.Context(), store.Content{Bytes: Noise(4, 125*512<<10-64<<10)}, store.Meta{}, nil)
-	if err != nil || m.Chunks != 125 {
+	content := Noise(4, largestChunks*512<<10-64<<10)
+	m, err := f.store.Publish(t.Context(), store.Content{Bytes: content}, store.Meta{}, nil)
+	if err != nil || m.Chunks != largestChunks {
 		t.Fatalf("%d chunks, %v", m.Chunks, err)
 	}
 	if _, _, err := f.store.Fetch(t.Context(), 1); err != nil {

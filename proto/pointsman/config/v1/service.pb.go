@@ -1199,9 +1199,9 @@ type Rejection struct {
 	CreateTime *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=create_time,json=createTime,proto3" json:"create_time,omitempty"`
 	// sha256 of what was refused, in hex.
 	Digest string `protobuf:"bytes,4,opt,name=digest,proto3" json:"digest,omitempty"`
-	// What is wrong with it, at most 100.
+	// What is wrong with it, at most 100: errors first, then warnings.
 	Problems []*Problem `protobuf:"bytes,5,rep,name=problems,proto3" json:"problems,omitempty"`
-	// How many problems there are in all.
+	// How many errors there are in all.
 	ProblemCount  uint32 `protobuf:"varint,6,opt,name=problem_count,json=problemCount,proto3" json:"problem_count,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
