@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"path/filepath"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -86,12 +87,10 @@ func serve(ctx context.Context, c *config, log *slog.Logger, version string) err
 
 	s := newServer(st, c, log, version)
 	if c.monitorUsername != "" {
-		s.monitor = func(ctx context.Context) {
-			monitor.Run(ctx, monitor.Options{
-				Live: s.live, Observed: s.observed, User: c.monitorUsername, Password: password,
-				Interval: c.monitorInterval, Metrics: s.metrics, Logger: log,
-			})
-		}
+		s.monitor = monitor.New(monitor.Options{
+			Live: s.live, Observed: s.observed, User: c.monitorUsername, Password: password,
+			Interval: c.monitorInterval, Metrics: s.metrics, Logger: log,
+		})
 	}
 	s.feed.LoadLastGood(ctx)
 	if err := s.run(ctx, listeners, adminListener, storeChild(c, exe, s.metrics, log)); err != nil {
@@ -137,7 +136,7 @@ type server struct {
 	state    *state.Holder
 	metrics  *metrics.Metrics
 	resolver *resolve.Resolver
-	monitor  func(context.Context) // nil: nobody looks at the servers
+	monitor  *monitor.Monitor // nil: nobody looks at the servers
 	feed     *feed.Feed
 	health   *health.Server
 	grpc     *grpc.Server
@@ -164,7 +163,7 @@ func newServer(st *store.Store, c *config, log *slog.Logger, version string) *se
 		Live: s.live, Observed: s.observed, Lookup: resolve.System, Interval: c.resolveInterval, Logger: log,
 	})
 	s.feed = feed.New(feed.Options{
-		Store: st, Live: s.live, State: s.state, Prepare: s.resolver.Prepare,
+		Store: st, Live: s.live, State: s.state, Prepare: s.prepare,
 		Path: filepath.Join(c.dataDir, "lastgood"), Metrics: s.metrics, Logger: log,
 	})
 	s.grpc = newGRPC(
@@ -172,6 +171,16 @@ func newServer(st *store.Store, c *config, log *slog.Logger, version string) *se
 		api.NewConfig(st, s.live, s.observed, s.state, s.metrics, log, s.stopping),
 		s.health, s.metrics, log, s.stopping, &s.unanswered)
 	return s
+}
+
+// prepare finds out what a generation's guideline needs to know from its first statement on.
+func (s *server) prepare(ctx context.Context, g *loaded.Generation) {
+	var wg sync.WaitGroup
+	wg.Go(func() { s.resolver.Prepare(ctx, g) })
+	if s.monitor != nil {
+		wg.Go(func() { s.monitor.Prepare(ctx, g) })
+	}
+	wg.Wait()
 }
 
 // run starts everything and, when ctx ends or a part fails, ends it from front to back: first the calls, then the
@@ -199,7 +208,7 @@ func (s *server) run(ctx context.Context, listeners []net.Listener, adminListene
 	})
 	if s.monitor != nil {
 		group.Go(func() error {
-			s.monitor(groupCtx)
+			s.monitor.Run(groupCtx)
 			return nil
 		})
 	}

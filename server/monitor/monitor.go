@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"maps"
+	"slices"
+	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -21,6 +24,8 @@ const (
 
 	// timeout bounds one look: the login, if need be, and the question.
 	timeout = time.Second
+	// prepareTimeout bounds how long a generation waits for the look at its servers.
+	prepareTimeout = 2 * time.Second
 	// atOnce is how many servers are looked at at a time.
 	atOnce = 64
 )
@@ -41,14 +46,45 @@ type Options struct {
 	Logger *slog.Logger
 }
 
-// Run looks at the servers until ctx ends.
-func Run(ctx context.Context, o Options) {
-	m := &monitor{Options: o, servers: make(map[string]*watched)}
-	defer m.follow(nil)
+// Monitor looks at servers.
+type Monitor struct {
+	Options
+
+	mu      sync.Mutex // held while servers are looked at
+	servers map[string]*watched
+	next    *loaded.Generation // the last one prepared; it may not be in force yet
+}
+
+// New makes a monitor. Whoever calls Prepare must call Run too: it ends what Prepare has begun.
+func New(o Options) *Monitor {
+	return &Monitor{Options: o, servers: make(map[string]*watched)}
+}
+
+// Prepare looks once at the servers of a generation that is about to come into force, those that nobody has looked at yet,
+// so that its first writes go to who is a primary now and not to who was one when the configuration was written.
+func (m *Monitor) Prepare(ctx context.Context, g *loaded.Generation) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if ctx.Err() != nil { // Run may have ended, too: nobody would close what begins here
+		return
+	}
+	m.next = g
+	fresh := m.watch(addresses(g))
+	if len(fresh) == 0 {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, prepareTimeout)
+	defer cancel()
+	m.look(ctx, fresh)
+}
+
+// Run looks at the servers of the generation in force until ctx ends.
+func (m *Monitor) Run(ctx context.Context) {
+	defer m.end()
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
-		changed := o.Live.Changed()
+		changed := m.Live.Changed()
 		select {
 		case <-ctx.Done():
 			return
@@ -56,18 +92,46 @@ func Run(ctx context.Context, o Options) {
 		case <-timer.C:
 		}
 		start := time.Now()
-		m.follow(addresses(o.Live.Current()))
-		m.look(ctx)
-		timer.Reset(max(0, o.Interval-time.Since(start)))
+		m.round(ctx)
+		timer.Reset(max(0, m.Interval-time.Since(start)))
+	}
+}
+
+// round watches exactly the servers of the generation in force, and of one that is about to be, and looks at each once.
+func (m *Monitor) round(ctx context.Context) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	wanted := addresses(m.Live.Current())
+	if m.next != nil && m.next.Number > m.Live.Generation() {
+		maps.Copy(wanted, addresses(m.next))
+	}
+	m.keep(wanted)
+	m.watch(wanted)
+	m.look(ctx, slices.Collect(maps.Values(m.servers)))
+}
+
+func (m *Monitor) end() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.keep(nil)
+}
+
+// keep ends watching all but these servers. m.mu is held.
+func (m *Monitor) keep(addresses map[string]bool) {
+	for addr, w := range m.servers {
+		if !addresses[addr] {
+			_ = w.db.Close() // it is of no use any more, whatever it says
+			delete(m.servers, addr)
+		}
 	}
 }
 
 // addresses are the servers to look at: all that may ever be used, while a guideline is in force.
 func addresses(g *loaded.Generation) map[string]bool {
-	if g == nil || g.Core.Guide() == nil {
-		return nil
-	}
 	out := make(map[string]bool)
+	if g == nil || g.Core.Guide() == nil {
+		return out
+	}
 	for _, s := range g.Core.Servers() {
 		if *s.Status != "OFFLINE_HARD" {
 			out[s.Address()] = true
@@ -76,20 +140,9 @@ func addresses(g *loaded.Generation) map[string]bool {
 	return out
 }
 
-type monitor struct {
-	Options
-
-	servers map[string]*watched
-}
-
-// follow begins and ends watching, so that exactly these servers are watched.
-func (m *monitor) follow(addresses map[string]bool) {
-	for addr, w := range m.servers {
-		if !addresses[addr] {
-			_ = w.db.Close() // it is of no use any more, whatever it says
-			delete(m.servers, addr)
-		}
-	}
+// watch begins to watch those of the servers that are not watched yet, and gives them. m.mu is held.
+func (m *Monitor) watch(addresses map[string]bool) []*watched {
+	var fresh []*watched
 	for addr := range addresses {
 		if m.servers[addr] != nil {
 			continue
@@ -99,20 +152,23 @@ func (m *monitor) follow(addresses map[string]bool) {
 			m.Logger.Error("a server can't be monitored", "server", addr, "error", err)
 			continue
 		}
-		m.servers[addr] = &watched{addr: addr, db: db}
+		w := &watched{addr: addr, db: db}
+		m.servers[addr] = w
+		fresh = append(fresh, w)
 	}
+	return fresh
 }
 
-// look looks at each server once and tells what was seen.
-func (m *monitor) look(ctx context.Context) {
+// look looks once at some of the servers and tells what is known of all. m.mu is held.
+func (m *Monitor) look(ctx context.Context, servers []*watched) {
 	var group errgroup.Group
 	group.SetLimit(atOnce)
-	for _, w := range m.servers {
+	for _, w := range servers {
 		group.Go(func() error {
 			lookCtx, cancel := context.WithTimeout(ctx, timeout)
 			defer cancel()
 			role, err := role(lookCtx, w.db)
-			if ctx.Err() != nil { // the monitor ends: this says nothing about the server
+			if ctx.Err() != nil { // it is over: this says nothing about the server
 				return nil
 			}
 			if errors.Is(err, context.DeadlineExceeded) {

@@ -135,6 +135,7 @@ const document = `{"version": "1.0", "destinations": [{"name": "d", "match": "TR
 
 // fixture is a monitor of some servers.
 type fixture struct {
+	monitor  *monitor.Monitor
 	live     live.Holder[loaded.Generation]
 	observed observed.Holder
 	metrics  *metrics.Metrics
@@ -164,12 +165,11 @@ func run(t *testing.T, user, secret string) *fixture {
 	f := &fixture{metrics: metrics.New("test"), log: &logBuffer{}}
 	ctx, cancel := context.WithCancel(t.Context())
 	var wg sync.WaitGroup
-	wg.Go(func() {
-		monitor.Run(ctx, monitor.Options{
-			Live: &f.live, Observed: &f.observed, User: user, Password: secret, Interval: 5 * time.Millisecond,
-			Metrics: f.metrics, Logger: slog.New(slog.NewTextHandler(f.log, nil)),
-		})
+	f.monitor = monitor.New(monitor.Options{
+		Live: &f.live, Observed: &f.observed, User: user, Password: secret, Interval: 5 * time.Millisecond,
+		Metrics: f.metrics, Logger: slog.New(slog.NewTextHandler(f.log, nil)),
 	})
+	wg.Go(func() { f.monitor.Run(ctx) })
 	t.Cleanup(func() {
 		cancel()
 		wg.Wait()
@@ -203,7 +203,9 @@ func (f *fixture) bring(t *testing.T, guideline bool, addrs ...string) {
 	if problems.HasErrors() {
 		t.Fatal(problems)
 	}
-	f.live.Swap(number, &loaded.Generation{Number: number, Core: core})
+	g := &loaded.Generation{Number: number, Core: core}
+	f.monitor.Prepare(t.Context(), g)
+	f.live.Swap(number, g)
 }
 
 // await waits until the states are these; "*" stands for any cause.
@@ -319,6 +321,30 @@ func TestMonitor(t *testing.T) {
 	if strings.Contains(f.log.String(), "secret") {
 		t.Errorf("the log has the password:\n%s", f.log)
 	}
+}
+
+// TestPrepare: roles are known before a generation comes into force, and a server that does not answer holds it up but a
+// moment.
+func TestPrepare(t *testing.T) {
+	a, b := newFakeServer(t), newFakeServer(t)
+	b.set(func() { b.silent = true })
+	ctx, cancel := context.WithCancel(t.Context())
+	f := &fixture{metrics: metrics.New("test"), log: &logBuffer{}}
+	f.monitor = monitor.New(monitor.Options{
+		Live: &f.live, Observed: &f.observed, User: "monitor", Password: password, Interval: time.Hour,
+		Metrics: f.metrics, Logger: slog.New(slog.NewTextHandler(f.log, nil)),
+	})
+	f.bring(t, false, a.addr, b.addr)
+	if got := f.observed.Current().Servers; len(got) != 0 {
+		t.Errorf("without a guideline: %v", got)
+	}
+	f.bring(t, true, a.addr, b.addr)
+	if got := f.observed.Current().Servers; !same(got, map[string]decision.ServerState{a.addr: {MemberRole: "PRIMARY"}}) {
+		t.Errorf("before it comes into force: %v", got)
+	}
+	cancel()
+	f.monitor.Run(ctx) // closes what was opened
+	f.monitor.Prepare(ctx, f.live.Current())
 }
 
 func TestMonitorSilentServer(t *testing.T) {
