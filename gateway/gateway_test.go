@@ -324,6 +324,7 @@ func TestWrongUse(t *testing.T) {
 		{[]string{"--listen="}, nil, "flag --listen: at least one address"},
 		{[]string{"--tags=zone=a"}, nil, `flag --tags: zone=a is no JSON object such as {"zone":"a"}: invalid character`},
 		{[]string{"--tags=[1]"}, nil, "flag --tags: [1] is no JSON object"},
+		{[]string{`--tags={"a":1,"a":2}`}, nil, `flag --tags: {"a":1,"a":2} has the key "a" twice`},
 		{[]string{"--name=\xff"}, nil, "flag --name: its text is not UTF-8"},
 		{[]string{"--state-dir=" + file}, nil, "flag --state-dir"},
 		{[]string{"--settings=" + file}, nil, "nonsense"},

@@ -158,12 +158,9 @@ func (a *Authenticator) changeUser(c *Conn, was *Login, find Lookup) (*Login, er
 		return nil, refuseBroken(c, err)
 	}
 	login := *was
-	login.User, login.Schema, login.Secret = u.user, u.schema, Secret{}
+	login.User, login.Schema, login.Secret, login.Attrs = u.user, u.schema, Secret{}, u.attrs
 	if u.charset != 0 {
 		login.Charset = u.charset
-	}
-	if u.attrs != nil {
-		login.Attrs = u.attrs
 	}
 	login.Secret, err = a.verify(c, &login, u.plugin, u.auth, find)
 	return &login, err

@@ -355,7 +355,10 @@ func TestHandshakeRaw(t *testing.T) {
 				return
 			}
 			if len(rest) < headerSize+3 || ParseError(rest[headerSize:]).Code != tt.code {
-				t.Errorf("answered %q, want code %d", rest, tt.code)
+				t.Fatalf("answered %q, want code %d", rest, tt.code)
+			}
+			if rest[3] != tt.send[3]+1 {
+				t.Errorf("answered with number %d to %d", rest[3], tt.send[3])
 			}
 		})
 	}
@@ -438,7 +441,8 @@ func TestChangeUser(t *testing.T) {
 		if err != nil || cmd.Code != ComChangeUser {
 			t.Fatal(cmd, err)
 		}
-		login, err := testAuth(t).ChangeUser(t.Context(), server, &Login{User: "clear", Host: "h", Capabilities: tt.caps, Charset: 1}, users)
+		was := Login{User: "clear", Host: "h", Capabilities: tt.caps, Charset: 1, Attrs: map[string]string{"was": "x"}}
+		login, err := testAuth(t).ChangeUser(t.Context(), server, &was, users)
 		if err == nil {
 			_ = server.WriteOK(OK{})
 		}
@@ -447,6 +451,9 @@ func TestChangeUser(t *testing.T) {
 		}
 		if err == nil && (login.User != tt.user || login.Schema != "other" || login.Charset != 45 || login.Host != "h" || !login.Secret.Known()) {
 			t.Errorf("%+v: login %+v", tt, login)
+		}
+		if err == nil && (len(login.Attrs) != 0) != (tt.plugin != "") || err == nil && tt.plugin != "" && login.Attrs["k"] != "v" || len(was.Attrs) != 1 {
+			t.Errorf("%+v: attributes %v", tt, login.Attrs)
 		}
 	}
 }

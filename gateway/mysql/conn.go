@@ -119,19 +119,20 @@ func (c *Conn) readFull(b []byte) error {
 }
 
 // ReadPacket reads one packet of the connection phase with at most limit payload bytes, which must be below
-// [MaxFragment]. The payload is valid until the next read. A larger one is [ErrPacketTooLarge] and is not read.
+// [MaxFragment]. The payload is valid until the next read. A larger one is [ErrPacketTooLarge] and is not read; nor is one with
+// a wrong number, [ErrOutOfOrder]. What is written then answers that packet: clients take no other number.
 func (c *Conn) ReadPacket(limit int) ([]byte, error) {
 	if err := c.need(headerSize); err != nil {
 		return nil, err
 	}
-	length := packetLength(c.buf[c.r:])
+	length, want := packetLength(c.buf[c.r:]), c.seq
+	c.seq = c.buf[c.r+3] + 1
 	if length > limit || length >= MaxFragment {
 		return nil, ErrPacketTooLarge
 	}
-	if c.buf[c.r+3] != c.seq {
+	if c.seq != want+1 {
 		return nil, ErrOutOfOrder
 	}
-	c.seq++
 	if headerSize+length <= len(c.buf) {
 		if err := c.need(headerSize + length); err != nil {
 			return nil, unexpected(err)

@@ -392,9 +392,15 @@ func (g *testGateway) dial(t *testing.T, user, schema string) *raw {
 
 func (g *testGateway) tryDial(t *testing.T, user, schema string) (*raw, error) {
 	t.Helper()
+	return g.dialWith(t, user, schema, nil)
+}
+
+// dialWith logs in with connection attributes.
+func (g *testGateway) dialWith(t *testing.T, user, schema string, attrs map[string]string) (*raw, error) {
+	t.Helper()
 	b, err := pool.Dial(t.Context(), pool.Target{
 		Addr: g.addr, User: user, Secret: mysql.ClearSecret("secret"), DB: schema,
-		ClientFlags: mysql.OfferedCapabilities(), ConnectTimeout: wait,
+		ClientFlags: mysql.OfferedCapabilities(), ConnectTimeout: wait, Attrs: attrs,
 	})
 	if err != nil {
 		return nil, err
@@ -508,6 +514,23 @@ func (r *raw) exec(t *testing.T, text string) {
 	t.Helper()
 	r.send(t, mysql.ComQuery, []byte(text)...)
 	r.readOK(t)
+}
+
+// changeUser sends COM_CHANGE_USER, up to the verdict. It names a plugin that nobody has, so that the gateway asks anew, with
+// its challenge. attributes are its last part, as sent.
+func (r *raw) changeUser(t *testing.T, user, password, schema, attributes string) {
+	t.Helper()
+	arg := append(append([]byte(user), 0, 0), schema...)
+	arg = append(append(append(arg, 0, 45, 0), "none"...), 0)
+	r.send(t, mysql.ComChangeUser, append(arg, attributes...)...)
+	request, err := mysql.ParseAuthSwitch(r.read(t))
+	if err != nil || request.Plugin != mysql.PluginNative {
+		t.Fatalf("%+v, %v", request, err)
+	}
+	answer, _ := mysql.ClearSecret(password).NativeAnswer(request.Salt)
+	if _, err := r.nc.Write(append([]byte{byte(len(answer)), 0, 0, 2}, answer...)); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // prepare gives the id of a statement.

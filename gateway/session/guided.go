@@ -29,15 +29,24 @@ func (s *session) look(snap *snapshot.Snapshot) {
 	}
 }
 
+// refused tells whether a guideline has refused the session. Such an answer has no hostgroup, so it does not say where the
+// statement would go under another guideline.
+func refused(a *decisionv1.RouteStatementResponse) bool {
+	return a.GetGuideline() != nil && a.GetGuideline().GetRoute() == ""
+}
+
+// outdated tells whether an answer is a refusal by a guideline older than the snapshot's.
+func outdated(a *decisionv1.RouteStatementResponse, snap *snapshot.Snapshot) bool {
+	return refused(a) && a.GetGeneration() < snap.Generation
+}
+
 // choose finds the place that a statement's answer leads to by a snapshot. Answers that are older than the snapshot, or
 // that nobody was asked for, do not know its guideline: then the gateway chooses itself, so that statements that wait follow
-// a new guideline, and sessions stay on their route while the decision service is away.
+// a new guideline, and sessions stay on their route while the decision service is away. A refusal stays one: only another
+// answer can take it back.
 func (s *session) choose(ctx context.Context, st *statement, snap *snapshot.Snapshot) {
-	old := st.answer.GetGeneration() < snap.Generation
-	if g := st.answer.GetGuideline(); old && g != nil && g.GetRoute() == "" { // its refusal is out of date
-		st.answer = toDefault(s.route.DefaultHostgroup)
-	}
 	a, g := st.answer, st.answer.GetGuideline()
+	old := a.GetGeneration() < snap.Generation && !refused(a)
 	st.at = place{snap: snap, hostgroup: s.route.DefaultHostgroup}
 	if a.DestinationHostgroup != nil {
 		st.at.hostgroup = a.GetDestinationHostgroup()

@@ -145,7 +145,7 @@ func TestChoose(t *testing.T) {
 		{"older", 4, reader, chosen("two"), place{hostgroup: reader, pools: one}},
 		{"older, without", 4, reader, nil, place{hostgroup: reader, pools: one}},
 		{"older, unbound", 4, 30, chosen("two"), place{hostgroup: 30}},
-		{"older, refused", 4, 0, chosen(""), place{hostgroup: writer, pools: writes}},
+		{"older, refused", 4, 0, chosen(""), place{hostgroup: writer, refusal: gone}},
 		{"nobody was asked", 0, writer, nil, place{hostgroup: writer, pools: writes}},
 		{"newer, like here", 6, reader, chosen("one"), place{hostgroup: reader, pools: one}},
 		{"newer, another one", 6, reader, chosen("two"), place{hostgroup: reader, pools: two, awaited: 6}},
@@ -169,10 +169,16 @@ func TestChoose(t *testing.T) {
 				at.refusal != want.refusal || at.awaited != want.awaited {
 				t.Errorf("%v, awaited %d, refusal %q; want %v, %d, %q", at, at.awaited, at.refusal, want, want.awaited, want.refusal)
 			}
-			// Under another snapshot the choice is made anew.
+			// Under another snapshot the choice is made anew, but for what has no hostgroup.
 			g.push(t, &configv1.WatchGatewayConfigResponse{Generation: 7, Sequence: 3, Guideline: &configv1.GuidelinePart{}})
 			eventually(t, "generation 7", func() bool { return g.Snapshots.Current().Generation == 7 })
 			at, err := s.destination(t.Context(), st)
+			if tt.want.refusal != "" {
+				if err == nil {
+					t.Errorf("then %v", at)
+				}
+				return
+			}
 			if err != nil || at.snap != g.Snapshots.Current() || len(at.pools) > 0 || at.awaited > 0 {
 				t.Errorf("then %v, %v", at, err)
 			}

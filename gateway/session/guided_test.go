@@ -433,6 +433,36 @@ func TestGuidelineUnknownPools(t *testing.T) {
 	}
 }
 
+// TestGuidelineChangeUser: the attributes of COM_CHANGE_USER count, none of the login before.
+func TestGuidelineChangeUser(t *testing.T) {
+	f := startTrio(t)
+	v := newService(t, tieredDocument)
+	g := startGateway(t, gatewayOptions{servers: f.servers(), answer: v.answer, guideline: part(tieredDocument)})
+	r, err := g.dialWith(t, "app", "shop", map[string]string{"program_name": "batch"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := r.query(t, ask); got != "far" {
+		t.Errorf("batch at %s", got)
+	}
+	const batch = "\x13\x0cprogram_name\x05batch"
+	for _, tt := range []struct {
+		name, attributes string
+		far              bool
+	}{{"without attributes", "", false}, {"batch", batch, true}, {"with none", "\x00", false}} {
+		r.changeUser(t, "app", "secret", "shop", tt.attributes)
+		r.readOK(t)
+		if got := r.query(t, ask); (got == "far") != tt.far {
+			t.Errorf("%s: at %s", tt.name, got)
+		}
+	}
+	r.send(t, mysql.ComQuery, []byte(ask+" + 1")...)
+	r.readRows(t)
+	if attrs := g.decider.last(t, ask+" + 1").GetSession().GetConnectAttrs(); len(attrs) != 0 {
+		t.Errorf("asked with %v", attrs)
+	}
+}
+
 // TestGuidelineModes has a listener without a split of reads and writes.
 func TestGuidelineModes(t *testing.T) {
 	f := startTrio(t)

@@ -66,28 +66,13 @@ func liveReset(t *testing.T, f *fleet) {
 func liveChangeUser(t *testing.T, f *fleet) {
 	t.Helper()
 	g := startGateway(t, gatewayOptions{servers: f.servers()})
-	// change names a plugin that nobody has, so that the gateway asks anew, with its challenge.
-	change := func(r *raw, user, password, schema string) {
-		t.Helper()
-		arg := append(append([]byte(user), 0, 0), schema...)
-		arg = append(append(append(arg, 0, 45, 0), "none"...), 0)
-		r.send(t, mysql.ComChangeUser, arg...)
-		request, err := mysql.ParseAuthSwitch(r.read(t))
-		if err != nil || request.Plugin != mysql.PluginNative {
-			t.Fatalf("%+v, %v", request, err)
-		}
-		answer, _ := mysql.ClearSecret(password).NativeAnswer(request.Salt)
-		if _, err := r.nc.Write(append([]byte{byte(len(answer)), 0, 0, 2}, answer...)); err != nil {
-			t.Fatal(err)
-		}
-	}
 	r := g.dial(t, "app", "shop")
 	r.exec(t, "SET @x = 1")
 	r.exec(t, "SET sql_mode = 'ANSI'")
 	r.exec(t, "BEGIN")
 	r.exec(t, "INSERT INTO t (s) VALUES ('x')")
 	id := r.prepare(t, "SELECT 1")
-	change(r, "loose", "secret", "other")
+	r.changeUser(t, "loose", "secret", "other", "")
 	r.readOK(t)
 	for _, lock := range []string{"", " FOR UPDATE"} {
 		query := "SELECT CONCAT_WS(',', CURRENT_USER(), DATABASE(), COALESCE(@x, 'none'), @@sql_mode LIKE '%ANSI%', @@server_id)" + lock
@@ -107,15 +92,15 @@ func liveChangeUser(t *testing.T, f *fleet) {
 	if got := g.connect(t, "app").value(t, "SELECT COUNT(*) FROM t FOR UPDATE"); got != "0" {
 		t.Errorf("%s rows: the transaction was not rolled back", got)
 	}
-	change(r, "few", "secret", "")
+	r.changeUser(t, "few", "secret", "", "")
 	r.readOK(t)
 	second := g.dial(t, "app", "")
-	change(second, "few", "secret", "") // has one place only
+	second.changeUser(t, "few", "secret", "", "") // has one place only
 	second.readError(t, 1203)
 	second.expectEnd(t)
-	change(r, "few", "secret", "") // its own place is free for itself
+	r.changeUser(t, "few", "secret", "", "") // its own place is free for itself
 	r.readOK(t)
-	change(r, "app", "wrong", "other")
+	r.changeUser(t, "app", "wrong", "other", "")
 	if e := r.readError(t, 1045); !strings.Contains(e.Message, "'app'@'127.0.0.1' (using password: YES)") {
 		t.Error(e)
 	}

@@ -139,7 +139,8 @@ func (s *session) leads(ctx context.Context, st, begin *statement) *statement {
 }
 
 // destination is where a statement goes by the snapshot in force when nothing holds the session: it is chosen anew when that
-// is not the one it was chosen by. The error is the routing guideline's refusal.
+// is not the one it was chosen by. The error is the routing guideline's refusal. One that the decision service gave stands: it
+// was in force when the answer was obeyed.
 func (s *session) destination(ctx context.Context, st *statement) (*place, error) {
 	if snap := s.Snapshots.Current(); st.at.snap != snap {
 		s.choose(ctx, st, snap)

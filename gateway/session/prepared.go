@@ -82,10 +82,8 @@ func (s *session) prepare(ctx context.Context, cmd *mysql.Command) error {
 		return s.client.WriteError(mysql.NewError(codeNotPreparable, "HY000", "KILL is not supported in the prepared statement protocol"))
 	}
 	s.decide(ctx, &st, decisionv1.Command_COMMAND_PREPARE)
-	if st.answer.OkMsg == nil { // else the EXECUTE is answered so; a PREPARE has another form of answer
-		if done, err := s.obey(ctx, &st); done || err != nil {
-			return err
-		}
+	if done, err := s.obey(ctx, &st); done || err != nil {
+		return err
 	}
 	ps := &preparedStatement{
 		text: bytes.Clone(st.text), sent: rewritten(st.answer), schema: s.state.schema, on: map[*backend]*serverStatement{},

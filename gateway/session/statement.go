@@ -29,7 +29,9 @@ type statement struct {
 	answer     *decisionv1.RouteStatementResponse
 	at         place // by the answer, as it was chosen last
 	settings   *snapshot.Settings
-	generation uint64 // that the settings are of
+	generation uint64             // that the settings are of
+	command    decisionv1.Command // that it was decided as
+	delayed    time.Duration      // so far
 
 	prepare *preparedStatement // being prepared
 	execute *preparedStatement // being executed
@@ -119,36 +121,50 @@ func (s *session) kindOf(digestText []byte) kind {
 }
 
 // decide finds a statement's answer and the place that it leads to. The answer is shared with other sessions and must not be
-// changed.
+// changed. A refusal that is out of date when it comes is asked about again, once in each generation.
 func (s *session) decide(ctx context.Context, st *statement, command decisionv1.Command) {
-	s.ask(ctx, st, command)
-	s.choose(ctx, st, s.Snapshots.Current())
+	st.command = command
+	for {
+		asked := s.Snapshots.Current()
+		s.Router.Observe(asked.Generation) // the holder may be just about to
+		source := s.ask(ctx, st, asked)
+		snap := s.Snapshots.Current()
+		if outdated(st.answer, snap) && ctx.Err() == nil {
+			if snap.Generation > asked.Generation {
+				continue
+			}
+			if source == route.Stale { // nobody can say what rules say of it now
+				st.answer = toDefault(s.route.DefaultHostgroup)
+			}
+		}
+		s.choose(ctx, st, snap)
+		return
+	}
 }
 
 // ask asks the router.
-func (s *session) ask(ctx context.Context, st *statement, command decisionv1.Command) {
-	snap := s.Snapshots.Current()
+func (s *session) ask(ctx context.Context, st *statement, snap *snapshot.Snapshot) (source route.Source) {
 	s.look(snap)
 	u := snap.User(s.login.User)
 	if u == nil { // removed since the login: the service would refuse to answer
 		st.answer = toDefault(s.route.DefaultHostgroup)
 		s.Metrics.decision(st.answer, string(route.Default))
-		return
+		return route.Default
 	}
 	s.route.DefaultHostgroup = u.GetDefaultHostgroup()
 	if u.GetFastForward() {
 		st.answer = fastForward(u.GetDefaultHostgroup())
 		s.Metrics.decision(st.answer, "fast_forward")
-		return
+		return route.Default
 	}
-	q := route.Statement{Text: st.text, TextHash: st.textHash, Command: command}
+	q := route.Statement{Text: st.text, TextHash: st.textHash, Command: st.command}
 	if st.settings.Digests {
 		q.Generation = st.generation
 		q.DigestText, q.DigestHash, q.FirstComment = st.digest, st.hash, st.comment
 	}
-	answer, source := s.Router.Decide(ctx, &s.route, &q)
-	st.answer = answer
-	s.Metrics.decision(answer, string(source))
+	st.answer, source = s.Router.Decide(ctx, &s.route, &q)
+	s.Metrics.decision(st.answer, string(source))
+	return source
 }
 
 // fastForward sends everything to one hostgroup and there to one connection.
@@ -165,9 +181,13 @@ func toDefault(hostgroup int32) *decisionv1.RouteStatementResponse {
 	}
 }
 
-// obey does what an answer demands before a server is asked. done: the client has got its answer.
+// obey does what an answer demands before a server is asked. done: the client has got its answer. When a refusal goes out of
+// date during the delay, the new answer is obeyed.
 func (s *session) obey(ctx context.Context, st *statement) (done bool, err error) {
 	a := st.answer
+	if a.OkMsg != nil && st.command == decisionv1.Command_COMMAND_PREPARE {
+		return false, nil // the EXECUTE is answered so; a PREPARE has another form of answer
+	}
 	if a.GetLog() {
 		s.Log.Info("statement", "session", s.id, "user", s.login.User, "schema", s.route.Schemaname, "client", s.route.ClientAddr,
 			"digest", a.GetDigest(), "digest_text", a.GetDigestText(), "hostgroup", a.GetDestinationHostgroup(), "pools", st.at.pools, "reason", a.GetReason().String(),
@@ -180,16 +200,23 @@ func (s *session) obey(ctx context.Context, st *statement) (done bool, err error
 	case a.ErrorMsg != nil && st.at.refusal == "": // the guideline's refusal waits for what holds the session
 		return true, s.client.WriteError(mysql.NewError(codeRuleError, "42000", "%s", a.GetErrorMsg()))
 	}
-	if a.NextQueryFlagIn != nil && (s.route.NextQueryFlagIn == nil || *s.route.NextQueryFlagIn != a.GetNextQueryFlagIn()) {
-		s.route.NextQueryFlagIn = new(a.GetNextQueryFlagIn())
-		s.route.Changed()
-	}
 	delay := st.settings.DefaultQueryDelay
 	if a.DelayMs != nil {
 		delay = time.Duration(a.GetDelayMs()) * time.Millisecond
 	}
-	if delay > 0 && st.execute == nil { // as in ProxySQL; its PREPARE was delayed
-		return false, pause(ctx, delay)
+	if left := delay - st.delayed; left > 0 && st.execute == nil { // as in ProxySQL; its PREPARE was delayed
+		if err := pause(ctx, left); err != nil {
+			return false, err
+		}
+		st.delayed = delay
+		if outdated(a, s.Snapshots.Current()) {
+			s.decide(ctx, st, st.command)
+			return s.obey(ctx, st)
+		}
+	}
+	if a.NextQueryFlagIn != nil && (s.route.NextQueryFlagIn == nil || *s.route.NextQueryFlagIn != a.GetNextQueryFlagIn()) {
+		s.route.NextQueryFlagIn = new(a.GetNextQueryFlagIn())
+		s.route.Changed()
 	}
 	return false, nil
 }
