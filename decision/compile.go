@@ -37,6 +37,8 @@ type compiler struct {
 	problems Problems
 	warned   map[int32]bool // hostgroups that are known to be unknown
 
+	addresses map[string]bool // of all servers; filled when a guideline is there
+
 	expressionsOf map[expressionKey]*expression // of all rules
 }
 

@@ -1,6 +1,7 @@
 package decision
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/pointsman/pointsman/decision/guideline"
@@ -81,5 +82,41 @@ func (c *compiler) document(at row, field, document string) *guideline.Guideline
 		}
 		c.report(at, path, pos, codeGuideline, strings.TrimPrefix(p.Text, p.Path+": "))
 	}
+	if g == nil || !c.fits(at, field, g) {
+		return nil
+	}
 	return g
+}
+
+// Limits of a guideline together with the servers, each address once.
+const (
+	maxRouteMembers = 500_000    // of one route: the classes that its groups name, repeats counted, times the servers
+	maxMatches      = 10_000_000 // the classes times the servers
+)
+
+// fits tells whether pools of the guideline can't grow without bounds, whatever servers its classes match.
+func (c *compiler) fits(at row, field string, g *guideline.Guideline) bool {
+	if c.addresses == nil {
+		c.addresses = make(map[string]bool, len(c.cfg.Servers))
+		for i := range c.cfg.Servers {
+			c.addresses[c.cfg.Servers[i].Address()] = true
+		}
+	}
+	servers, before := len(c.addresses), len(c.problems)
+	if classes := len(g.Classes()); classes*servers > maxMatches {
+		c.reportf(at, strings.TrimPrefix(field+".destinations", "."), codeGuideline,
+			"the guideline has %d destinations and there are %d servers: their product is above %d; give fewer destinations", classes, servers, maxMatches)
+	}
+	for i, route := range g.Routes() {
+		named := 0
+		for _, group := range route.Groups {
+			named += len(group.Classes)
+		}
+		if named*servers > maxRouteMembers {
+			c.reportf(at, strings.TrimPrefix(fmt.Sprintf("%s.routes[%d].destinations", field, i), "."), codeGuideline,
+				"the groups of route %q name %d classes, repeats counted, and there are %d servers: their product is above %d; name fewer classes",
+				route.Name, named, servers, maxRouteMembers)
+		}
+	}
+	return len(c.problems) == before
 }

@@ -204,3 +204,14 @@ func TestNewGuideRefuses(t *testing.T) {
 		}
 	}
 }
+
+// The text suits names in the plural too.
+func TestServerConflictText(t *testing.T) {
+	_, problems := decision.Compile(1, &decision.Config{Servers: []decision.Server{
+		{HostgroupID: 1, Hostname: "a", Tags: map[string]string{"k": "1"}}, {HostgroupID: 2, Hostname: "a", Tags: map[string]string{"k": "2"}},
+	}})
+	const want = "an earlier row of the server a:3306 gives tags another value; give all rows of a server the same, or set it in one alone"
+	if len(problems) != 1 || problems[0].Message != want {
+		t.Errorf("problems %+v", problems)
+	}
+}

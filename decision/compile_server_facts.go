@@ -48,7 +48,7 @@ func (c *compiler) oneServer(at row, s *Server, said map[string]*Server) {
 	}
 	if field := contradiction(known, s); field != "" {
 		c.reportf(at, field, codeServerConflict,
-			"an earlier row of the server %s says another %s; give all rows of a server the same, or say it in one alone", address, field)
+			"an earlier row of the server %s gives %s another value; give all rows of a server the same, or set it in one alone", address, field)
 		return
 	}
 	known.merge(s)

@@ -14,7 +14,7 @@ const (
 	cookieSize     = 1 + 8 + 4 + cookieHashSize + 4
 )
 
-// appendCookie appends the cookie of a session class whose route may be None.
+// appendCookie appends the cookie of a session class whose route may be None or Refused.
 func appendCookie(dst []byte, generation uint64, route int32, class []byte) []byte {
 	start := len(dst)
 	dst = append(dst, cookieFormat)
@@ -25,8 +25,8 @@ func appendCookie(dst []byte, generation uint64, route int32, class []byte) []by
 	return binary.BigEndian.AppendUint32(dst, crc32.ChecksumIEEE(dst[start:]))
 }
 
-// ParseCookie gives the generation that a cookie names and the session's route in that generation's guideline, None when
-// it has none. It is not ok for an unknown or broken cookie.
+// ParseCookie gives the generation that a cookie names and the session's route in that generation's guideline: Refused when
+// none matched, None when there is nothing to keep. It is not ok for an unknown or broken cookie.
 func ParseCookie(cookie []byte) (generation uint64, route int32, ok bool) {
 	if len(cookie) != cookieSize || cookie[0] != cookieFormat {
 		return 0, None, false

@@ -15,7 +15,9 @@ type ExplainedGuideline struct {
 	Routes       []ExplainedRoute // in order; of many, those behind 1,000 only if they match or fail
 	ListenerMode ListenerMode
 	ModeSource   string // where the mode comes from, for people
-	Kept         string // the route that the session's cookie keeps; empty: the routes were looked at
+	Kept         string // the route that the session's cookie keeps; empty: none
+	KeptRefusal  bool   // the session's cookie keeps that no route matched
+	failed       bool   // a rule that can't be evaluated refuses the session
 }
 
 // ExplainedRoute is one route's match.
@@ -53,15 +55,19 @@ func (e *explainer) guideline() {
 	var room guidedSession
 	e.g.guidedFacts(e.q, &room)
 	of := e.g.ask(e.q, &room)
-	if d.has(e.q.Session.KeptRoute) {
-		x.Kept = d.guideline.Routes()[of.route].Name
-	} else {
+	switch kept := e.q.Session.KeptRoute; {
+	case d.has(kept):
+		x.Kept = d.guideline.Routes()[kept].Name
+	case kept == Refused:
+		x.KeptRefusal = true
+	default:
 		for i, t := range d.guideline.Explain(&room.facts) {
 			if i < maxExplainedRoutes || t.Matched || t.Trace.Err != nil {
 				x.Routes = append(x.Routes, explainRoute(&t))
 			}
 		}
 	}
+	x.failed = of.route == None
 	e.guided(d, &of)
 }
 

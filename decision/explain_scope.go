@@ -16,6 +16,9 @@ func (e *explainer) scope() {
 	if by == ReasonTransaction {
 		none = append(none, "the open transaction holds it in this hostgroup")
 	}
+	if g := e.x.Guideline; g != nil && by == ReasonGuideline && g.failed && e.q.Session.RandomDrawn {
+		none = append(none, "a route can't be evaluated, and the next random_value that is drawn may come to another one")
+	}
 	if e.usesTime {
 		none = append(none, "min_epoch_ms makes it depend on the time")
 	}

@@ -19,8 +19,9 @@ type Guide struct {
 	ported      map[uint32]ListenerMode
 	defaultMode ListenerMode
 
-	pools   []routePools // of each route
-	noRoute string       // the refusal of sessions that no route matches
+	pools   []routePools   // of each route
+	slots   map[string]int // of pools by their names: poolModes of each route, in the order of the modes
+	noRoute string         // the refusal of sessions that no route matches
 }
 
 // routePools are the lists of pools that choices of one route share.
@@ -58,8 +59,10 @@ func newGuide(document string, compiled *guideline.Guideline, binding *Guideline
 		noRoute: fmt.Sprintf("no route of the routing guideline %q matches this session", compiled.Name()),
 	}
 	d.modes(binding)
-	for _, r := range compiled.Routes() {
+	d.slots = make(map[string]int, poolModes*len(compiled.Routes()))
+	for i, r := range compiled.Routes() {
 		all, write, read := allPool+r.Name, writePool+r.Name, readPool+r.Name
+		d.slots[all], d.slots[write], d.slots[read] = poolModes*i, poolModes*i+1, poolModes*i+2
 		d.pools = append(d.pools, routePools{all: []string{all}, write: []string{write}, read: []string{read, write}})
 	}
 	return d
@@ -83,15 +86,18 @@ func (d *Guide) has(route int32) bool {
 	return route >= 0 && int(route) < len(routes) && routes[route].Enabled
 }
 
-// route gives the session's route, or None and why it is refused. A rule that fails before a route matches refuses the
-// session, as MySQL Router does: nobody can tell what an earlier route would have said.
+// keeps tells whether a session's cookie can name such a route, or that none matched.
+func (d *Guide) keeps(route int32) bool { return route == Refused || d.has(route) }
+
+// route gives the session's route; else why it is refused, and Refused when no route matches, or None when a rule fails before
+// one matches: as in MySQL Router that refuses the session, since nobody can tell what an earlier route would have said.
 func (d *Guide) route(f *guideline.Facts) (route int32, refusal string) {
 	i, err := d.guideline.Route(f)
 	switch {
 	case err != nil:
 		return None, d.cannotEvaluate(err)
 	case i < 0:
-		return None, d.noRoute
+		return Refused, d.noRoute
 	}
 	return int32(i), ""
 }

@@ -12,6 +12,9 @@ const (
 	GuidelineRead                           // its other servers: the destination is the binding's reader hostgroup
 )
 
+// poolModes is how many modes there are.
+const poolModes = 3
+
 // Choice is what the routing guideline says of a statement that goes to one of its binding's hostgroups.
 type Choice struct {
 	Guideline string        // the guideline's name
@@ -27,7 +30,7 @@ type Choice struct {
 
 // chosen is what a guideline makes of a session, whatever the statement.
 type chosen struct {
-	route    int32
+	route    int32 // Refused: none matched; None: a rule failed
 	listener ListenerMode
 	refusal  string
 }
@@ -44,7 +47,7 @@ func (d *Guide) Choose(c *Choice, f *guideline.Facts, l Listener, hostgroup int3
 // choose picks a route's servers. Where writer and reader hostgroup are the same nobody knows reads from writes, so under
 // rw_split all statements go to the primaries.
 func (d *Guide) choose(c *Choice, of *chosen, hostgroup int32) {
-	*c = Choice{Guideline: d.guideline.Name(), Route: of.route, Refusal: of.refusal}
+	*c = Choice{Guideline: d.guideline.Name(), Route: max(of.route, None), Refusal: of.refusal}
 	switch {
 	case of.listener != ListenerRWSplit:
 		c.Mode = GuidelineAll

@@ -1,23 +1,18 @@
 package decision
 
 import (
-	"sync"
-
 	"github.com/pointsman/pointsman/decision/guideline"
 	"github.com/pointsman/pointsman/decision/selection"
 )
 
-// Pool is the servers of one route that one kind of statements may go to.
+// Pool is the servers of one route that one kind of statements may go to. It never changes.
 type Pool struct {
-	of    *Pools
-	route int
-	mode  GuidelineMode
-
-	filled sync.Once // when it is first asked for: few routes of a large guideline are ever taken at one place
-	tiers  []tier    // one for each group of the route
-	rows   []int     // all members, each once
-	tierOf []int     // of each of rows, the first tier that it is in
-	owners []*member // of each of rows
+	of     *Pools
+	tiers  []tier  // one for each group of the route
+	rows   []int   // all members, each once
+	tierOf []int32 // of each of rows, the first tier that it is in
+	owners []int32 // of each of rows, its server's place in the members
+	size   int     // places in all tiers together
 }
 
 // tier is the servers of one destination group. Its ring's places are rows.
@@ -31,7 +26,7 @@ type tier struct {
 func (p *Pool) Rows() []int { return p.rows }
 
 // Pick draws a server of the first tier that has one to give: with first-available the first one, with round-robin the one
-// whose turn it is, each as often as its weight says. excluded and used speak of rows; used may be nil. Status, connections,
+// whose turn it is among those that can be drawn, each as often as its weight says. excluded and used speak of rows; used may be nil. Status, connections,
 // latency and lag count as in Generation.Select; what hostgroups as a whole ask for does not. Without a server to give it is
 // -1. It needs no memory.
 func (p *Pool) Pick(limits *selection.Limits, turn uint64, excluded selection.Set, used selection.Used) (row int) {
@@ -50,35 +45,38 @@ func (t *tier) pick(limits *selection.Limits, turn uint64, excluded selection.Se
 	return t.ring.Next(limits, turn, excluded, used)
 }
 
-// fill finds the pool's members: of each tier, the primaries for writes and the others for reads. A server that is in two
+// fill finds a pool's members: of each tier, the primaries for writes and the others for reads. A server that is in two
 // classes of a group stands twice in its tier.
-func (p *Pool) fill() {
-	pools := p.of
-	groups := pools.guide.guideline.Routes()[p.route].Groups
+func (p *Pools) fill(route int, mode GuidelineMode) *Pool {
+	pool := &Pool{of: p}
+	groups := p.guide.guideline.Routes()[route].Groups
 	seen := make(map[int]bool)
-	for i, members := range pools.guide.guideline.Tiers(p.route, pools.classesOf) {
-		var rows []int
-		var candidates []selection.Candidate
+	var rows []int // of a tier
+	var candidates []selection.Candidate
+	for i, members := range p.guide.guideline.Tiers(route, p.classesOf) {
+		rows, candidates = rows[:0], candidates[:0]
 		for _, index := range members {
-			m := &pools.members[index]
-			if !p.holds(m) {
+			m := &p.members[index]
+			if !m.belongs(mode) {
 				continue
 			}
-			row := pools.row(m, p.mode)
+			row := p.row(m, mode)
 			rows = append(rows, row)
-			candidates = append(candidates, pools.candidate(m, row))
+			candidates = append(candidates, p.candidate(m, row))
 			if !seen[row] {
 				seen[row] = true
-				p.rows, p.tierOf, p.owners = append(p.rows, row), append(p.tierOf, i), append(p.owners, m)
+				pool.rows, pool.tierOf, pool.owners = append(pool.rows, row), append(pool.tierOf, int32(i)), append(pool.owners, int32(index))
 			}
 		}
-		p.tiers = append(p.tiers, tier{groups[i].Strategy, selection.NewRing(candidates, rows)})
+		pool.tiers = append(pool.tiers, tier{groups[i].Strategy, selection.NewRing(candidates, rows)})
+		pool.size += len(rows)
 	}
+	return pool
 }
 
-// holds tells whether a member of the route belongs into the pool.
-func (p *Pool) holds(m *member) bool {
-	switch p.mode {
+// belongs tells whether a member of a route is in the route's pool of that mode.
+func (m *member) belongs(mode GuidelineMode) bool {
+	switch mode {
 	case GuidelineWrite:
 		return m.facts.MemberRole == guideline.Primary
 	case GuidelineRead:

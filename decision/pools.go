@@ -2,6 +2,7 @@ package decision
 
 import (
 	"fmt"
+	"sync/atomic"
 
 	"github.com/pointsman/pointsman/decision/guideline"
 	"github.com/pointsman/pointsman/decision/selection"
@@ -13,22 +14,26 @@ type Pools struct {
 	guide     *Guide
 	hasRouter bool
 	names     guideline.Names
-	servers   []Server // the rows
-	members   []member // each address once
-	classesOf [][]int  // of each member; none for one that is in no pool
-	pools     map[string]*Pool
+	servers   []Server         // the rows
+	members   []member         // each address once
+	classesOf [][]int          // of each member; none for one that is in no pool
+	overfull  map[int32]string // hostgroups that have too many servers ONLINE to draw any, and how many
+	kept      keptPools        // by the guide's slots
 }
 
 // NewPools puts the servers into classes and the routes' tiers. Rows of the same address are one server, and what one row
 // doesn't say of it, another one may. router may be nil: its variables are NULL then. servers and rt must not be changed
-// afterwards.
+// afterwards. hostgroups are those that the configuration declares: as outside of guidelines, no row of a hostgroup is drawn
+// while more of its rows are ONLINE than its MaxNumOnlineServers (nil: no limit) allows.
 //
 // A server's role is what rt says of it; else its member_role; else PRIMARY in the writer hostgroup and SECONDARY in the reader
 // hostgroup (in both: PRIMARY); else UNDEFINED. Who finds out roles can't tell a read replica from another secondary, so a
 // SECONDARY whose member_role is READ_REPLICA is that. Servers hidden by their tag _hidden are in no pool.
-func (d *Guide) NewPools(router *guideline.Router, servers []Server, rt *Runtime) *Pools {
-	p := &Pools{guide: d, hasRouter: router != nil, names: rt.names(), servers: servers, pools: make(map[string]*Pool, 3*len(d.pools))}
+func (d *Guide) NewPools(router *guideline.Router, hostgroups []Hostgroup, servers []Server, rt *Runtime) *Pools {
+	p := &Pools{guide: d, hasRouter: router != nil, names: rt.names(), servers: servers}
+	p.kept.slots = make([]atomic.Pointer[Pool], len(d.slots))
 	p.members = d.members(servers, rt)
+	p.countOnline(hostgroups)
 	p.classesOf = make([][]int, len(p.members))
 	for i := range p.members {
 		m := &p.members[i]
@@ -37,22 +42,39 @@ func (d *Guide) NewPools(router *guideline.Router, servers []Server, rt *Runtime
 			p.classesOf[i] = m.classes
 		}
 	}
-	for i := range d.pools {
-		names := &d.pools[i]
-		p.pools[names.all[0]] = &Pool{of: p, route: i, mode: GuidelineAll}
-		p.pools[names.write[0]] = &Pool{of: p, route: i, mode: GuidelineWrite}
-		p.pools[names.read[0]] = &Pool{of: p, route: i, mode: GuidelineRead}
-	}
 	return p
+}
+
+// countOnline finds the hostgroups with too many servers ONLINE. One that is known to be unavailable is not.
+func (p *Pools) countOnline(hostgroups []Hostgroup) {
+	online := make(map[int32]int)
+	for i := range p.members {
+		m := &p.members[i]
+		for _, row := range m.rows {
+			if s := &p.servers[row]; p.candidate(m, row).Status == selection.Online {
+				online[s.HostgroupID]++
+			}
+		}
+	}
+	p.overfull = make(map[int32]string)
+	for i := range hostgroups {
+		h := &hostgroups[i]
+		if h.MaxNumOnlineServers == nil || online[h.HostgroupID] <= int(*h.MaxNumOnlineServers) {
+			continue
+		}
+		p.overfull[h.HostgroupID] = selection.Reason{
+			Kind: selection.TooManyOnline, Value: uint64(online[h.HostgroupID]), Limit: uint64(*h.MaxNumOnlineServers),
+		}.String()
+	}
 }
 
 // Pool gives a pool by its name, as Choice.Pools has it; nil when the guideline has no such route.
 func (p *Pools) Pool(name string) *Pool {
-	pool := p.pools[name]
-	if pool != nil {
-		pool.filled.Do(pool.fill)
+	slot, ok := p.guide.slots[name]
+	if !ok {
+		return nil
 	}
-	return pool
+	return p.kept.get(slot, func() *Pool { return p.fill(slot/poolModes, GuidelineAll+GuidelineMode(slot%poolModes)) })
 }
 
 // UnknownPoolError is a pool that the guideline does not have.
@@ -77,10 +99,12 @@ func (p *Pools) row(m *member, mode GuidelineMode) int {
 	return m.rows[0]
 }
 
-// candidate is a row of a member as pools draw it. A server that is known to be unavailable is shunned.
+// candidate is a row of a member as pools draw it. A server that is known to be unavailable is shunned, and so are all of a
+// hostgroup with too many ONLINE.
 func (p *Pools) candidate(m *member, row int) selection.Candidate {
-	c := p.servers[row].candidate()
-	if m.unavailable != "" {
+	s := &p.servers[row]
+	c := s.candidate()
+	if m.unavailable != "" || p.overfull[s.HostgroupID] != "" {
 		c.Status = selection.Shunned
 	}
 	return c

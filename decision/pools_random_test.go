@@ -13,11 +13,13 @@ import (
 
 // world is a random topology whose truth is known beside the rows that tell it.
 type world struct {
-	guide   *decision.Guide
-	rows    []decision.Server
-	runtime *decision.Runtime
-	truth   []guideline.Server // in the order of their first rows
-	rowsOf  map[string][]int   // by label, which is the address
+	guide *decision.Guide
+	rows  []decision.Server
+	// The hostgroups that have a limit.
+	hostgroups []decision.Hostgroup
+	runtime    *decision.Runtime
+	truth      []guideline.Server // in the order of their first rows
+	rowsOf     map[string][]int   // by label, which is the address
 }
 
 const worldRoutes = 3
@@ -68,6 +70,11 @@ func (r randomizer) world(tb testing.TB) *world {
 		truth.MemberRole, _ = guideline.ParseRole(seen)
 		w.truth = append(w.truth, truth)
 	}
+	for i := range 3 {
+		if r.oneIn(3) {
+			w.hostgroups = append(w.hostgroups, decision.Hostgroup{HostgroupID: int32(i), MaxNumOnlineServers: new(uint32(r.IntN(3)))})
+		}
+	}
 	return w
 }
 
@@ -103,7 +110,24 @@ func (r randomizer) tiers() string {
 	return string(text)
 }
 
-// plainPick takes all turns of each tier apart and goes through them.
+// overfull tells whether a hostgroup has more servers ONLINE than it may have.
+func (w *world) overfull(hostgroup int32) bool {
+	n := 0
+	for i := range w.rows {
+		s := &w.rows[i]
+		if s.HostgroupID == hostgroup && s.Status == nil && w.runtime.Servers[s.Address()].Unavailable == "" {
+			n++
+		}
+	}
+	for _, h := range w.hostgroups {
+		if h.HostgroupID == hostgroup {
+			return n > int(*h.MaxNumOnlineServers)
+		}
+	}
+	return false
+}
+
+// plainPick takes all turns of each tier's eligible servers apart.
 func (w *world) plainPick(router *guideline.Router, route, kind string, turn uint64, excluded map[int]bool, used map[int]uint32) int {
 	answer := w.guide.Guideline().Preview(guideline.PreviewQuestion{Router: router, Servers: w.truth, Session: &guideline.Session{User: route}})
 	for i, labels := range answer.Tiers {
@@ -120,32 +144,26 @@ func (w *world) plainPick(router *guideline.Router, route, kind string, turn uin
 				}
 			}
 			s := &w.rows[row]
-			usable := s.Status == nil && w.runtime.Servers[label].Unavailable == "" && (s.MaxConnections == nil || *s.MaxConnections > 0)
-			weight := int64(1)
+			weight, most := int64(1), int64(1000)
 			if s.Weight != nil {
 				weight = *s.Weight
 			}
+			if s.MaxConnections != nil {
+				most = *s.MaxConnections
+			}
+			if s.Status != nil || w.runtime.Servers[label].Unavailable != "" || excluded[row] || int64(used[row]) >= most || w.overfull(s.HostgroupID) {
+				continue
+			}
 			for range weight {
-				if usable {
-					turns = append(turns, row)
-				}
+				turns = append(turns, row)
 			}
 		}
-		if len(turns) == 0 {
-			continue
-		}
-		if answer.Route.Groups[i].Strategy == guideline.FirstAvailable {
-			turn = 0
-		}
-		for n := range turns {
-			row := turns[(turn+uint64(n))%uint64(len(turns))]
-			most := uint32(1000)
-			if m := w.rows[row].MaxConnections; m != nil {
-				most = uint32(*m)
-			}
-			if !excluded[row] && used[row] < most {
-				return row
-			}
+		switch {
+		case len(turns) == 0:
+		case answer.Route.Groups[i].Strategy == guideline.FirstAvailable:
+			return turns[0]
+		default:
+			return turns[turn%uint64(len(turns))]
 		}
 	}
 	return -1
@@ -159,7 +177,7 @@ func TestPoolsArePlain(t *testing.T) {
 		r := newRandomizer(seed)
 		w := r.world(t)
 		router := pick(r, []*guideline.Router{nil, {Tags: map[string]string{"zone": `"south"`}}})
-		pools := w.guide.NewPools(router, w.rows, w.runtime)
+		pools := w.guide.NewPools(router, w.hostgroups, w.rows, w.runtime)
 		for range 30 {
 			route, kind := fmt.Sprint("r", r.IntN(worldRoutes)), pick(r, []string{"all", "write", "read"})
 			excluded, used := map[int]bool{}, map[int]uint32{}

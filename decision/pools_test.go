@@ -62,7 +62,7 @@ func TestPoolFallback(t *testing.T) {
 		for _, address := range tt.down {
 			rt.Servers[address] = decision.ServerState{Unavailable: "connect: connection refused"}
 		}
-		pool := d.NewPools(nil, sixRows(), rt).Pool(tt.pool)
+		pool := d.NewPools(nil, nil, sixRows(), rt).Pool(tt.pool)
 		var got []int
 		for turn := range uint64(8) {
 			got = append(got, pool.Pick(&limits, turn, nil, nil))
@@ -71,7 +71,7 @@ func TestPoolFallback(t *testing.T) {
 			t.Errorf("%s without %v: %v, want %v", tt.pool, tt.down, got, tt.want)
 		}
 	}
-	pools := d.NewPools(nil, sixRows(), nil)
+	pools := d.NewPools(nil, nil, sixRows(), nil)
 	if pools.Pool("all:nothing") != nil || pools.Pool("main") != nil {
 		t.Error("an unknown pool is there")
 	}
@@ -87,7 +87,7 @@ func TestPoolSharesOutTurns(t *testing.T) {
 	for i, weight := range []int64{1, 0, 4, 2} {
 		rows = append(rows, decision.Server{HostgroupID: 2, Hostname: fmt.Sprint("db", i), Weight: &weight, MaxConnections: new(int64(5))})
 	}
-	pool := d.NewPools(nil, rows, nil).Pool("read:r")
+	pool := d.NewPools(nil, nil, rows, nil).Pool("read:r")
 	limits := selection.DefaultLimits()
 	count := func(used selection.Used) (n [4]int) {
 		for turn := range uint64(700) {
@@ -99,7 +99,7 @@ func TestPoolSharesOutTurns(t *testing.T) {
 		t.Errorf("shares %v, want %v", got, want)
 	}
 	full := func(row int) uint32 { return []uint32{0, 0, 5, 0}[row] }
-	if got, want := count(full), [4]int{100, 0, 0, 600}; got != want {
+	if got, want := count(full), [4]int{233, 0, 0, 467}; got != want {
 		t.Errorf("shares %v, want %v", got, want)
 	}
 }
@@ -108,7 +108,7 @@ func TestPickAllocatesNothing(t *testing.T) {
 	if raceDetector {
 		t.Skip("the race detector allocates")
 	}
-	pool := mustGuide(t, threeTiers, bound(1, 2)).NewPools(nil, sixRows(), nil).Pool("read:main")
+	pool := mustGuide(t, threeTiers, bound(1, 2)).NewPools(nil, nil, sixRows(), nil).Pool("read:main")
 	limits := selection.DefaultLimits()
 	var excluded selection.Set
 	excluded.Add(2)
@@ -126,7 +126,7 @@ func TestPickAllocatesNothing(t *testing.T) {
 
 // TestPoolsAreConcurrent lets many ask for pools at once.
 func TestPoolsAreConcurrent(t *testing.T) {
-	pools := mustGuide(t, threeTiers, bound(1, 2)).NewPools(nil, sixRows(), nil)
+	pools := mustGuide(t, threeTiers, bound(1, 2)).NewPools(nil, nil, sixRows(), nil)
 	var all sync.WaitGroup
 	for worker := range 4 {
 		all.Go(func() {
@@ -146,7 +146,7 @@ func TestSelectPool(t *testing.T) {
 	cfg.GuidelineBinding = bound(1, 2)
 	g := mustCompileWith(t, cfg)
 	rt := &decision.Runtime{Servers: map[string]decision.ServerState{"n2:3306": {Unavailable: "connect: refused"}}}
-	pools := g.Guide().NewPools(nil, g.Servers(), rt)
+	pools := g.Guide().NewPools(nil, g.Hostgroups(), g.Servers(), rt)
 	for _, tt := range []struct {
 		name, pool string
 		request    decision.SelectRequest
@@ -209,12 +209,30 @@ func TestReport(t *testing.T) {
 	rows[2].MemberRole = new("SECONDARY")
 	rows[3].Status, rows[3].Label = new("OFFLINE_SOFT"), new("south one")
 	rows = append(rows, decision.Server{HostgroupID: 3, Hostname: "x"})
-	report := mustGuide(t, threeTiers, bound(1, 2)).NewPools(nil, rows, rt).Report()
+	report := mustGuide(t, threeTiers, bound(1, 2)).NewPools(nil, nil, rows, rt).Report()
 	text, err := json.MarshalIndent(report, "", " ")
 	if err != nil {
 		t.Fatal(err)
 	}
 	golden(t, "guideline_report.golden", string(text)+"\n")
+}
+
+// TestReportOfConstantRules notes what never matches, once.
+func TestReportOfConstantRules(t *testing.T) {
+	report := mustGuide(t, guidelineText("g", "server.port = '1'", [2]string{"typo", "session.user = 'app'"}, [2]string{"rest", "TRUE"}), bound(1, 2)).
+		NewPools(nil, nil, sixRows(), nil).Report()
+	notes := strings.Join(report.Notes, "\n")
+	for note, want := range map[string]int{
+		`route "typo" can never match: its rule is always FALSE; a word without $. is a text`: 1,
+		`class "all" can never match: its rule is always FALSE; a word without $. is a text`:  1,
+		`route "typo"`:    1,
+		`class "all"`:     1,
+		"can never match": 2,
+	} {
+		if got := strings.Count(notes, note); got != want {
+			t.Errorf("%q is noted %d times, want %d:\n%s", note, got, want, notes)
+		}
+	}
 }
 
 // TestReportIsBounded has more members than a report lists.
@@ -227,7 +245,7 @@ func TestReportIsBounded(t *testing.T) {
 	for i := range 1000 {
 		rows = append(rows, decision.Server{HostgroupID: 1, Hostname: fmt.Sprint("db", i)})
 	}
-	report := mustGuide(t, guidelineText("g", "$.server.port > 0", routes...), bound(1, 2)).NewPools(nil, rows, nil).Report()
+	report := mustGuide(t, guidelineText("g", "$.server.port > 0", routes...), bound(1, 2)).NewPools(nil, nil, rows, nil).Report()
 	if len(report.Routes) != 100 || !slices.Contains(report.Notes, "the report ends after 100 of 150 routes: their tiers have too many members") {
 		t.Errorf("%d routes, notes %q", len(report.Routes), report.Notes)
 	}
@@ -246,7 +264,7 @@ func TestRouterInDestinations(t *testing.T) {
 		"south":   {&guideline.Router{Tags: zone("south")}, 3, false},
 		"unknown": {nil, -1, true},
 	} {
-		pools := d.NewPools(tt.router, sixRows(), nil)
+		pools := d.NewPools(tt.router, nil, sixRows(), nil)
 		if got := pools.Pool("all:r").Pick(&limits, 0, nil, nil); got != tt.want {
 			t.Errorf("%s: row %d, want %d", name, got, tt.want)
 		}
@@ -284,7 +302,7 @@ func TestServerFacts(t *testing.T) {
 		"$.server.memberRole = PRIMARY":                                        {"one"},
 		"$.server.tags.n = 41":                                                 {"one"},
 	} {
-		report := mustGuide(t, guidelineText("g", match, [2]string{"r", "TRUE"}), bound(1, 2)).NewPools(nil, rows, nil).Report()
+		report := mustGuide(t, guidelineText("g", match, [2]string{"r", "TRUE"}), bound(1, 2)).NewPools(nil, nil, rows, nil).Report()
 		var got []string
 		for _, s := range report.Servers {
 			if len(s.Classes) > 0 {

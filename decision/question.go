@@ -5,6 +5,9 @@ import "github.com/pointsman/pointsman/decision/guideline"
 // None stands for an absent flag, hostgroup or route in Session and Answer.
 const None int32 = -1
 
+// Refused stands for the route of a session that no route of the guideline matches.
+const Refused int32 = -2
+
 // Command is the MySQL command that carries a statement.
 type Command uint8
 
@@ -32,9 +35,11 @@ type Session struct {
 	// What routing guidelines look at besides.
 	ConnectAttrs map[string]string // of the client's handshake
 	RandomValue  float64           // in [0,1), drawn once per session
+	RandomDrawn  bool              // RandomValue was drawn for this question alone, since the caller keeps none; see Recall
 	Router       *guideline.Router // the gateway and its listener; nil: unknown, its variables are NULL
-	// KeptRoute is used instead of asking the guideline: the route that the session's cookie of this very generation names,
-	// for a caller that keeps no random value. None: the guideline is asked.
+	// KeptRoute is used instead of asking the guideline: the route that the session's cookie of this very generation names, or
+	// Refused, for a caller that keeps no random value; see Recall. None: the guideline is asked. The zero value names the
+	// first route, so who builds a Session sets it, as all fields with a None.
 	KeptRoute int32
 }
 

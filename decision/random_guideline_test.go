@@ -3,6 +3,7 @@ package decision_test
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/pointsman/pointsman/decision"
@@ -55,6 +56,8 @@ func (r randomizer) guided(q *decision.Question) {
 	q.Session.Router = pick(r, []*guideline.Router{
 		nil, {RouteName: "ro", PortRW: 6033}, {RouteName: "x", BindAddress: "127.0.0.1", Tags: map[string]string{"zone": `"north"`}}, {RouteName: "rw"},
 	})
+	q.Session.RandomDrawn = r.oneIn(2)
+	q.Session.KeptRoute = pick(r, []int32{decision.None, decision.None, decision.None, decision.Refused})
 	q.Names = pick(r, []guideline.Names{nil, {guideline.Host{Name: "db.example"}: "127.0.0.1"}, {guideline.Host{Name: "db.example"}: "10.1.2.3"}})
 }
 
@@ -127,6 +130,7 @@ func standIn(g *decision.Generation, q *decision.Question, a *decision.Answer) (
 			seen.TargetIP = s.Router.BindAddress
 		}
 	}
+	seen.SourceIP, seen.TargetIP = strings.TrimPrefix(seen.SourceIP, "::ffff:"), strings.TrimPrefix(seen.TargetIP, "::ffff:")
 	choice := decision.Choice{Guideline: "random", Mode: decision.GuidelineAll}
 	if g.Guide().Mode(decision.Listener{Name: name, Port: s.ProxyPort}) == decision.ListenerRWSplit {
 		choice.Mode = decision.GuidelineRead
@@ -136,6 +140,9 @@ func standIn(g *decision.Generation, q *decision.Question, a *decision.Answer) (
 	}
 	index, err := g.Guide().Guideline().Route(&guideline.Facts{Router: s.Router, Session: &seen, Names: q.Names})
 	way = "routed"
+	if s.KeptRoute == decision.Refused {
+		index, err = -1, nil
+	}
 	switch {
 	case err != nil:
 		way = "failed"
@@ -161,6 +168,9 @@ func standIn(g *decision.Generation, q *decision.Question, a *decision.Answer) (
 		return "held"
 	}
 	a.Reason = decision.ReasonGuideline
+	if way == "failed" && s.RandomDrawn {
+		a.CacheScope = decision.ScopeNone
+	}
 	if choice.Refusal != "" {
 		a.Guideline.Route, a.DestinationHostgroup = decision.None, decision.None
 		a.Set |= decision.ErrorMsg

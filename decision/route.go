@@ -47,7 +47,7 @@ func (g *Generation) Route(q *Question, a *Answer) error {
 		a.FinalFlagIn = c.key.flagIn
 		a.settle(q, c.user.DefaultHostgroup, ReasonDefaultHostgroup)
 		g.guided(c, a)
-		a.CacheScope = g.scope(q, a, false, false)
+		a.CacheScope = g.scope(q, c, a, false, false)
 		return nil
 	}
 
@@ -75,7 +75,7 @@ func (g *Generation) Route(q *Question, a *Answer) error {
 	}
 	g.mirror(c, q.Seed, a)
 	a.ExecuteNeedsText = q.Statement.Command == Prepare && (annotated || g.rules.LooksAtText())
-	a.CacheScope = g.scope(q, a, commented, annotated && s.annotations.UsesTime)
+	a.CacheScope = g.scope(q, c, a, commented, annotated && s.annotations.UsesTime)
 	return nil
 }
 
@@ -182,9 +182,13 @@ func (a *Answer) settle(q *Question, destination int32, reason Reason) {
 // answer that saw no text holds for every statement of the same digest text. commented tells whether the first comment
 // may hold annotations; by ScopeDigest's terms the answer is then good for its text alone, even if none was read. timed
 // tells whether one of them depends on the time.
-func (g *Generation) scope(q *Question, a *Answer, commented, timed bool) CacheScope {
+func (g *Generation) scope(q *Question, c *class, a *Answer, commented, timed bool) CacheScope {
 	s := &a.scratch
 	if a.Reason == ReasonLocked || a.Reason == ReasonTransaction || timed {
+		return ScopeNone
+	}
+	// The cookie keeps no refusal by a rule that failed, so the next statement may draw a number that comes to a route.
+	if a.Reason == ReasonGuideline && c.key.chosen.route == None && q.Session.RandomDrawn {
 		return ScopeNone
 	}
 	// Without a digest only the text tells statements apart. A digest text of the full length may be the beginning of

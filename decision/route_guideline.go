@@ -2,6 +2,8 @@ package decision
 
 import (
 	"encoding/binary"
+	"net/netip"
+	"strings"
 
 	"github.com/pointsman/pointsman/decision/guideline"
 )
@@ -16,7 +18,10 @@ type guidedSession struct {
 func (g *Generation) ask(q *Question, room *guidedSession) chosen {
 	s := &q.Session
 	of := chosen{route: s.KeptRoute, listener: g.guide.Mode(s.listener())}
-	if !g.guide.has(of.route) {
+	switch {
+	case of.route == Refused:
+		of.refusal = g.guide.noRoute
+	case !g.guide.has(of.route):
 		g.guidedFacts(q, room)
 		of.route, of.refusal = g.guide.route(&room.facts)
 	}
@@ -29,16 +34,34 @@ func (g *Generation) ask(q *Question, room *guidedSession) chosen {
 func (g *Generation) guidedFacts(q *Question, room *guidedSession) {
 	s := &q.Session
 	room.session = guideline.Session{
-		TargetIP: s.ProxyAddr, TargetPort: float64(s.ProxyPort), SourceIP: s.ClientAddr, RandomValue: s.RandomValue,
+		TargetIP: s.ProxyAddr, TargetPort: float64(s.ProxyPort), SourceIP: unmapped(s.ClientAddr), RandomValue: s.RandomValue,
 		User: s.Username, Schema: s.Schemaname, ConnectAttrs: s.ConnectAttrs,
 	}
 	if s.Router != nil && s.Router.BindAddress != "" {
 		room.session.TargetIP = s.Router.BindAddress
 	}
+	room.session.TargetIP = unmapped(room.session.TargetIP)
 	if user := g.byName[s.Username]; user != nil {
 		room.session.Schema = g.schemaOf(s.Schemaname, user)
 	}
 	room.facts = guideline.Facts{Router: s.Router, Session: &room.session, Names: q.Names}
+}
+
+// unmapped gives the IPv4 address inside an IPv4-mapped one, as servers that listen on both see their IPv4 clients, and every
+// other text as it is. It needs no memory for the usual spelling, ::ffff:10.1.2.3.
+func unmapped(address string) string {
+	at := strings.LastIndexByte(address, ':')
+	if at < 0 {
+		return address
+	}
+	ip, err := netip.ParseAddr(address)
+	if err != nil || !ip.Is4In6() {
+		return address
+	}
+	if last := address[at+1:]; strings.Contains(last, ".") && ip.Zone() == "" {
+		return last
+	}
+	return ip.Unmap().String()
 }
 
 // listener is the listener that a session came by.

@@ -128,7 +128,7 @@ func TestKeptRoute(t *testing.T) {
 	}
 	q.Session.KeptRoute = decision.None
 	q.Session.Username = "ff"
-	if _, kept, ok := decision.ParseCookie(route(t, g, q).Cookie); !ok || kept != decision.None {
+	if _, kept, ok := decision.ParseCookie(route(t, g, q).Cookie); !ok || kept != decision.Refused {
 		t.Errorf("a refused session has route %d (%t)", kept, ok)
 	}
 	if _, kept, ok := decision.ParseCookie(route(t, mustCompile(t, readWriteSplit()), question("app", "SELECT 1")).Cookie); !ok || kept != decision.None {

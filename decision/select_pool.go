@@ -57,12 +57,12 @@ func (p *Pools) place(row int) int {
 func (p *Pool) rejections(drawn int, limits *selection.Limits, excluded selection.Set, used selection.Used) []Rejection {
 	var out []Rejection
 	for i, row := range p.rows {
-		m := p.owners[i]
+		m := &p.of.members[p.owners[i]]
 		why := p.of.why(m, row, limits, used)
 		switch {
 		case excluded.Has(row):
 			why = selection.Reason{Kind: selection.Excluded}.String()
-		case why == "" && p.tierOf[i] > drawn:
+		case why == "" && int(p.tierOf[i]) > drawn:
 			why = fmt.Sprintf("in tier %d, and tier %d has a server to give", p.tierOf[i]+1, drawn+1)
 		}
 		if why != "" {
@@ -77,12 +77,13 @@ func (p *Pools) why(m *member, row int, limits *selection.Limits, used selection
 	if m.unavailable != "" {
 		return "unavailable: " + m.unavailable
 	}
-	c := p.candidate(m, row)
+	s := &p.servers[row]
+	c := s.candidate()
 	if used != nil {
 		c.CurrentConnections = used(row)
 	}
 	if ok, reason := selection.Eligible(&c, limits); !ok {
 		return reason.String()
 	}
-	return ""
+	return p.overfull[s.HostgroupID]
 }

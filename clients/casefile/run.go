@@ -247,7 +247,7 @@ func eligible(g *decision.Generation, a *decision.Answer) []string {
 // eligiblePool gives the servers that could be drawn from the first of the guideline's pools that has any. Their roles are those
 // that the configuration says.
 func eligiblePool(g *decision.Generation, q *decision.Question, a *decision.Answer) []string {
-	pools := g.Guide().NewPools(q.Session.Router, g.Servers(), &decision.Runtime{Names: q.Names})
+	pools := g.Guide().NewPools(q.Session.Router, g.Hostgroups(), g.Servers(), &decision.Runtime{Names: q.Names})
 	r := &decision.SelectRequest{Explain: true}
 	if a.Has(decision.MaxLagMS) {
 		r.MaxLagMS = &a.MaxLagMS

@@ -86,7 +86,7 @@ func (a *app) seeByServer(ctx context.Context, c *client.Client, name string, ro
 	switch {
 	case err == nil:
 	case name == "": // what is in force is known without the store
-		fmt.Fprintf(a.io.Err, "the stored guidelines are not listed: %v\n", err)
+		fmt.Fprintf(a.io.Err, "the stored guidelines are not listed: %s\n", printableLines(message(err)))
 		return &view, nil
 	default:
 		return nil, err
@@ -120,7 +120,7 @@ func (a *app) seeOffline(cfg *configv1.Config, name string, router *decisionv1.R
 func see(gen *decision.Generation, router *decisionv1.Router, known *decision.Runtime) *configv1.GetGuidelineResponse {
 	out := &configv1.GetGuidelineResponse{}
 	if guide := gen.Guide(); guide != nil {
-		report := guide.NewPools(translate.RouterFromProto(router), gen.Servers(), known).Report()
+		report := guide.NewPools(translate.RouterFromProto(router), gen.Hostgroups(), gen.Servers(), known).Report()
 		out = translate.ReportToProto(guide, &report)
 	}
 	out.Generation = gen.Number()

@@ -94,12 +94,12 @@ func (s *configService) GetGuideline(_ context.Context, req *configv1.GetGuideli
 	known := &decision.Runtime{Servers: map[string]decision.ServerState{
 		"db3:3306": {MemberRole: "PRIMARY"}, "db2:3306": {Unavailable: "connect: connection refused"},
 	}}
-	report := guide.NewPools(translate.RouterFromProto(req.GetRouter()), s.core.Servers(), known).Report()
+	report := guide.NewPools(translate.RouterFromProto(req.GetRouter()), s.core.Hostgroups(), s.core.Servers(), known).Report()
 	return translate.ReportToProto(guide, &report), nil
 }
 
 // serveConfig serves s and gives the address.
-func serveConfig(t *testing.T, s *configService) string {
+func serveConfig(t *testing.T, s configv1.ConfigServiceServer) string {
 	t.Helper()
 	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {

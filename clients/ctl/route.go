@@ -135,7 +135,7 @@ func (r *router) ask(req *decisionv1.RouteStatementRequest) error {
 	if req.NowMs == nil {
 		r.question.NowMS = time.Now().UnixMilli()
 	}
-	if req.GetSession().RandomValue == nil {
+	if req.GetSession().RandomValue == nil && r.gen.Recall(&r.question, req.GetCookie()) {
 		r.question.Session.RandomValue = rand.Float64() //nolint:gosec // a draw between routes, no secret
 	}
 	r.question.Names = r.names

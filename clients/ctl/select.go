@@ -147,7 +147,7 @@ func selectPool(gen *decision.Generation, req *decisionv1.SelectServerRequest, a
 	if guide == nil {
 		return decision.SelectResult{}, &lineError{codeName(codes.FailedPrecondition), "guideline_pool: no guideline is in force"}
 	}
-	pools := guide.NewPools(translate.RouterFromProto(req.GetRouter()), gen.Servers(), nil)
+	pools := guide.NewPools(translate.RouterFromProto(req.GetRouter()), gen.Hostgroups(), gen.Servers(), nil)
 	drawn, err := gen.SelectPool(pools, req.GetGuidelinePool(), ask)
 	if err != nil {
 		return drawn, &lineError{codeName(codes.NotFound), err.Error()}

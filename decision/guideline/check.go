@@ -2,7 +2,6 @@ package guideline
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 )
 
@@ -45,7 +44,11 @@ func (p *parser) check(o op, f *function, operands []operand, place operand) (*n
 	}
 	if o == opCall && f.resolves {
 		host := Host{n.args[0].constant.Text, f.v6}
-		if !slices.Contains(p.hosts, host) {
+		if p.known == nil {
+			p.known = make(map[Host]bool)
+		}
+		if !p.known[host] {
+			p.known[host] = true
 			p.hosts = append(p.hosts, host)
 		}
 	}

@@ -1,9 +1,6 @@
 package guideline
 
-import (
-	"regexp"
-	"slices"
-)
+import "slices"
 
 // textPredicate is a test of a text against something constant.
 type textPredicate struct {
@@ -13,7 +10,7 @@ type textPredicate struct {
 	lengths uint64              // of texts: a bit for each, the last one for all from 63 on
 	many    map[uint64][]string // texts by their hash
 	pattern *likePattern
-	regexp  *regexp.Regexp
+	regexp  *wholeRegexp
 }
 
 type predicateKind uint8
@@ -35,6 +32,22 @@ const (
 // fewTexts is how many texts are compared one by one.
 const fewTexts = 8
 
+// tooCostly tells that the test fails, because it would take too long.
+func (p *textPredicate) tooCostly(text string) bool {
+	switch p.kind {
+	case isLike:
+		return p.pattern.tooCostly(text)
+	case matchesRegexp:
+		return tooCostly(text, p.regexp.size)
+	default:
+		return false
+	}
+}
+
+// mayFail tells whether some text is too costly.
+func (p *textPredicate) mayFail() bool { return p.kind == isLike || p.kind == matchesRegexp }
+
+// holds tells whether a text that is not too costly passes the test.
 func (p *textPredicate) holds(text string) bool {
 	switch p.kind {
 	case equalsText:

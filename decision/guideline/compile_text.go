@@ -127,6 +127,8 @@ func (c *compiler) textTest(t *textTest) truthFunc {
 			return failed
 		case known == null:
 			return ofNull
+		case p.tooCostly(text):
+			return failed
 		case p.holds(text):
 			return holds
 		}

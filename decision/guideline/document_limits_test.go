@@ -2,6 +2,7 @@ package guideline
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -42,7 +43,7 @@ func TestDocumentLimits(t *testing.T) {
 		{"values", "[" + entries(maxJSONValues) + "]", "incorrect JSON: The document has more than 500000 values"},
 		{"routes", `{"version": "1.1", "routes": [` + entries(maxRoutes+1) + `]}`, "routes: the list has 20001 entries, the limit is 20000"},
 		{"destinations", `{"version": "1.1", "destinations": [` + entries(maxDestinations+1) + `]}`, "destinations: the list has 10001 entries, the limit is 10000"},
-		{"groups", inside("[%s]", entries(maxGroups+1)), "routes[0].destinations: the list has 1001 entries, the limit is 1000"},
+		{"groups", inside("[%s]", entries(maxGroups+1)), "routes[0].destinations: the list has 101 entries, the limit is 100"},
 		{"classes", inside(`[{"classes": [%s], "strategy": "round-robin", "priority": 0}]`, entries(maxClasses+1)), "routes[0].destinations[0].classes: the list has 1001 entries, the limit is 1000"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -54,6 +55,29 @@ func TestDocumentLimits(t *testing.T) {
 			}
 			t.Errorf("problems %.1000v", problems)
 		})
+	}
+}
+
+// All groups of a document together have a limit of classes; what stands behind the one that passes it is not read.
+func TestDocumentReferences(t *testing.T) {
+	document := func(last int) []byte {
+		group := func(n int) string {
+			return `{"classes": ["c"` + strings.Repeat(`, "c"`, n-1) + `], "strategy": "round-robin", "priority": 0}`
+		}
+		route := func(name string, groups ...string) string {
+			return `{"name": "` + name + `", "match": "TRUE", "destinations": [` + strings.Join(groups, ", ") + `]}`
+		}
+		full := slices.Repeat([]string{group(maxClasses)}, 50)
+		return []byte(`{"version": "1.1", "destinations": [{"name": "c", "match": "TRUE"}], "routes": [` +
+			route("a", full...) + `, ` + route("b", append(full[1:], group(last))...) + `, ` + route("z", group(1)) + `]}`)
+	}
+	if _, problems := Compile(document(maxClasses - 1)); len(problems) > 0 {
+		t.Errorf("at the limit: %.1000v", problems)
+	}
+	_, problems := Compile(document(maxClasses))
+	want := "routes[2].destinations[0].classes: the groups of the document up to here name 100001 classes, repeats counted, the limit is 100000"
+	if len(problems) == 0 || problems[0].Text != want {
+		t.Errorf("above it: %.1000v", problems)
 	}
 }
 

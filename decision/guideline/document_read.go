@@ -16,6 +16,7 @@ type documentReader struct {
 	routes    map[string]bool // names taken
 	hosts     map[Host]bool   // those in guideline.hosts
 	parts     int             // of the expressions so far
+	named     int             // classes of the groups so far, repeats counted
 }
 
 func (r *documentReader) read(document []byte) {

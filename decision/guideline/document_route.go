@@ -2,6 +2,7 @@ package guideline
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strconv"
 )
@@ -76,11 +77,7 @@ func (r *documentReader) readGroup(path string, v *jsonValue) (group Group, usab
 		seen[member.key] = true
 		switch member.key {
 		case "classes":
-			for i, entry := range r.list(path+".classes", member, maxClasses) {
-				if class := r.text(path+".classes["+strconv.Itoa(i)+"]", &entry); class != "" {
-					group.Classes = append(group.Classes, class)
-				}
-			}
+			group.Classes = append(group.Classes, r.readClasses(path+".classes", member)...)
 		case "strategy":
 			group.Strategy, known = r.readStrategy(path+".strategy", member)
 		case "priority":
@@ -95,6 +92,21 @@ func (r *documentReader) readGroup(path string, v *jsonValue) (group Group, usab
 	}
 	r.missing(path, seen, "classes", "strategy")
 	return group, known && len(group.Classes) > 0
+}
+
+// readClasses reads the names of a group's classes. Behind the one that is too many for the document nothing is read.
+func (r *documentReader) readClasses(path string, v *jsonValue) (classes []string) {
+	list := r.list(path, v, maxClasses)
+	if r.named += len(list); r.named > maxReferences {
+		r.problems.last(path, fmt.Sprintf("the groups of the document up to here name %d classes, repeats counted, the limit is %d", r.named, maxReferences))
+		return nil
+	}
+	for i, entry := range list {
+		if class := r.text(path+"["+strconv.Itoa(i)+"]", &entry); class != "" {
+			classes = append(classes, class)
+		}
+	}
+	return classes
 }
 
 func (r *documentReader) readStrategy(path string, v *jsonValue) (Strategy, bool) {

@@ -20,33 +20,43 @@ const (
 	maxRegexpSize  = 20_000 // characters and classes when every repetition is written out
 )
 
-// compileRegexp compiles an expression that has to match a whole text, whatever the case of ASCII letters. Its size counts
-// characters and classes when every repetition is written out.
-func compileRegexp(pattern string) (re *regexp.Regexp, size int, err error) {
+// wholeRegexp is an expression that has to match a whole text.
+type wholeRegexp struct {
+	*regexp.Regexp
+
+	size int // characters and classes when every repetition is written out
+}
+
+// compileRegexp compiles an expression that has to match a whole text, whatever the case of ASCII letters. Its size is at
+// most largest.
+func compileRegexp(pattern string, largest int) (*wholeRegexp, error) {
 	if len(pattern) > maxRegexpBytes {
-		return nil, 0, fmt.Errorf("it has %d bytes, at most %d are allowed", len(pattern), maxRegexpBytes)
+		return nil, fmt.Errorf("it has %d bytes, at most %d are allowed", len(pattern), maxRegexpBytes)
 	}
 	if !utf8.ValidString(pattern) {
-		return nil, 0, errNotUTF8
+		return nil, errNotUTF8
 	}
 	e := ecma{pattern: pattern}
 	e.out.WriteString(`\A(?:`)
-	size, err = e.alternatives()
+	size, err := e.alternatives()
 	if err == nil && e.at < len(pattern) {
 		err = e.fail("unmatched )")
 	}
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
-	if size > maxRegexpSize {
-		return nil, 0, fmt.Errorf("with its repetitions written out it has %d parts, at most %d are allowed", size, maxRegexpSize)
+	if size > largest {
+		return nil, fmt.Errorf("with its repetitions written out it has %d parts, at most %d are allowed", size, largest)
 	}
 	e.out.WriteString(`)\z`)
-	re, err = regexp.Compile(e.out.String())
+	re, err := regexp.Compile(e.out.String())
 	if bad, ok := errors.AsType[*syntax.Error](err); ok && bad.Code == syntax.ErrInvalidRepeatSize {
-		return nil, 0, fmt.Errorf("repetitions inside each other come to more than %d times", maxRegexpCount)
+		return nil, fmt.Errorf("repetitions inside each other come to more than %d times", maxRegexpCount)
 	}
-	return re, size, err
+	if err != nil {
+		return nil, err
+	}
+	return &wholeRegexp{Regexp: re, size: size}, nil
 }
 
 var errNotUTF8 = errors.New("it is not UTF-8")

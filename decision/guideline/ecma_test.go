@@ -56,7 +56,7 @@ func TestRegexp(t *testing.T) {
 		{"[]a]", "a]", false},
 		{`[^\W]`, "k", true},
 	} {
-		re, _, err := compileRegexp(c.pattern)
+		re, err := compileRegexp(c.pattern, maxRegexpSize)
 		if err != nil {
 			t.Errorf("%q: %v", c.pattern, err)
 			continue
@@ -74,7 +74,7 @@ func TestRegexp(t *testing.T) {
 		"a{2,1}": "repetition with more at least than at most at character 2", "a{1001}": "repetition of more than 1000 times at character 2",
 		`\x4`: "escape without its hexadecimal digits at character 1", "[[:nope:]]": "unknown class [:nope:] at character 2", "a\xff": "it is not UTF-8",
 	} {
-		if _, _, err := compileRegexp(pattern); err == nil || err.Error() != want {
+		if _, err := compileRegexp(pattern, maxRegexpSize); err == nil || err.Error() != want {
 			t.Errorf("%q: %v, want %s", pattern, err, want)
 		}
 	}

@@ -1,6 +1,9 @@
 package guideline
 
-import "cmp"
+import (
+	"cmp"
+	"strings"
+)
 
 // lower maps the ASCII capitals to small letters and every other byte to itself.
 func lower(c byte) byte {
@@ -63,8 +66,18 @@ func compareFold(a, b string) int {
 	return cmp.Compare(len(a), len(b))
 }
 
-// indexFold finds a text in another, -1 when it is not there.
+// maxPlainSearch is the product of two lengths up to which one text is looked for at each place of the other.
+const maxPlainSearch = 1 << 16
+
+// indexFold finds a text in another, -1 when it is not there. Long ones are copied in small letters first, so that the time is
+// linear.
 func indexFold(text, part string) int {
+	switch {
+	case len(part) > len(text):
+		return -1
+	case len(text)*len(part) > maxPlainSearch:
+		return strings.Index(lowered(text), lowered(part))
+	}
 	for i := 0; i+len(part) <= len(text); i++ {
 		if equalFold(text[i:i+len(part)], part) {
 			return i

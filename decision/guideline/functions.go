@@ -161,6 +161,9 @@ func substringIndex(text, delimiter string, count float64) string {
 func callConcat(_ *walker, _ *node, args []datum) (datum, string) {
 	var out strings.Builder
 	for i := range args {
+		if out.Len()+len(args[i].Text) > maxConcatBytes {
+			return datum{}, fmt.Sprintf("CONCAT function, the result has more than %d bytes", maxConcatBytes)
+		}
 		switch d := &args[i]; d.Type {
 		case Number:
 			out.WriteString(printNumber(d.Number))
@@ -257,12 +260,12 @@ func checkRegexpLike(p *parser, n *node) string {
 	if !n.args[1].isConstant() {
 		return ""
 	}
-	re, size, err := compileRegexp(n.args[1].constant.Text)
+	re, err := compileRegexp(n.args[1].constant.Text, maxRegexpSize)
 	if err != nil {
 		return invalidRegexp + err.Error()
 	}
 	n.regexp = re
-	p.parts += size + regexpOverhead
+	p.parts += re.size + regexpOverhead
 	return ""
 }
 
@@ -270,9 +273,20 @@ func callRegexpLike(_ *walker, n *node, args []datum) (datum, string) {
 	re := n.regexp
 	if re == nil {
 		var err error
-		if re, _, err = compileRegexp(args[1].Text); err != nil {
+		if re, err = compileRegexp(args[1].Text, maxVariablePattern); err != nil {
 			return datum{}, invalidRegexp + err.Error()
 		}
 	}
-	return booleanDatum(re.MatchString(args[0].Text)), ""
+	text := args[0].Text
+	if tooCostly(text, re.size) {
+		return datum{}, "REGEXP_LIKE function, " + costText(text, re.size)
+	}
+	return booleanDatum(re.MatchString(text)), ""
+}
+
+// tooCostly tells whether it would take too long to hold a text against a pattern of so many parts.
+func tooCostly(text string, parts int) bool { return parts > 0 && len(text) > maxMatchCost/parts }
+
+func costText(text string, parts int) string {
+	return fmt.Sprintf("the pattern has %d parts and the text %d bytes: their product is above %d", parts, len(text), maxMatchCost)
 }

@@ -83,7 +83,12 @@ func literals(parts []likePart) string {
 	return string(text)
 }
 
-// match tells whether a text is like the pattern.
+// tooCostly tells whether it would take too long to match a text.
+func (p *likePattern) tooCostly(text string) bool {
+	return p.kind == likeGeneral && tooCostly(text, len(p.parts))
+}
+
+// match tells whether a text that is not too costly is like the pattern.
 func (p *likePattern) match(text string) bool {
 	switch p.kind {
 	case likeWhole:

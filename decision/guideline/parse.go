@@ -56,7 +56,8 @@ type parser struct {
 	waiting  []waiting
 	uses     []VariableUse
 	hosts    []Host
-	parts    int // read so far, for maxExpressionParts
+	known    map[Host]bool // those in hosts
+	parts    int           // read so far, for maxExpressionParts
 }
 
 // parse reads the whole text.

@@ -119,7 +119,7 @@ func (c *compiler) step(n *node) step {
 func textStep(t *textTest) stepKind {
 	equals := t.predicate.kind == equalsText
 	switch {
-	case t.predicate.kind == likesAnything: // NULL passes, too
+	case t.predicate.kind == likesAnything || t.predicate.mayFail(): // NULL passes, too; a long text fails
 		return stepCall
 	case t.needle.op == opAttribute && t.needle.variable.scope == scopeSession:
 		return stepAttribute

@@ -5,13 +5,20 @@ package guideline
 // stands twice, as in MySQL Router. classesOf holds the classes of each server as Classify gives them, none for a server
 // that must not be chosen.
 func (g *Guideline) Tiers(route int, classesOf [][]int) [][]int {
-	members := make([][]int, len(g.classes))
-	for server, classes := range classesOf {
-		for _, class := range classes {
-			members[class] = append(members[class], server)
+	groups := g.routes[route].Groups
+	members := make(map[int][]int) // of the classes that are asked for
+	for i := range groups {
+		for _, class := range groups[i].classes {
+			members[class] = nil
 		}
 	}
-	groups := g.routes[route].Groups
+	for server, classes := range classesOf {
+		for _, class := range classes {
+			if of, asked := members[class]; asked {
+				members[class] = append(of, server)
+			}
+		}
+	}
 	tiers := make([][]int, len(groups))
 	for i := range groups {
 		for _, class := range groups[i].classes {

@@ -1,7 +1,5 @@
 package guideline
 
-import "regexp"
-
 // op is what a node of the tree does.
 type op uint8
 
@@ -43,11 +41,11 @@ type node struct {
 	start, end int32  // its place in the text, without parentheses around it
 	args       []*node
 
-	constant *Value         // of opConstant and opJSON
-	variable *reference     // of the variables
-	function *function      // of opCall
-	pattern  *likePattern   // of opLike and opNotLike
-	regexp   *regexp.Regexp // of a REGEXP_LIKE whose pattern is constant
+	constant *Value       // of opConstant and opJSON
+	variable *reference   // of the variables
+	function *function    // of opCall
+	pattern  *likePattern // of opLike and opNotLike
+	regexp   *wholeRegexp // of a REGEXP_LIKE whose pattern is constant
 }
 
 // reference names a variable.

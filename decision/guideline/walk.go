@@ -282,15 +282,18 @@ func (w *walker) inValues(n *node, base int) (datum, *failure) {
 }
 
 func (w *walker) like(n *node) (datum, *failure) {
-	if n.pattern.always {
+	p := n.pattern
+	if p.always {
 		return booleanDatum(n.op == opLike), nil
 	}
 	text, failed := w.eval(n.args[0])
 	switch {
 	case failed != nil:
 		return datum{}, failed
+	case p.tooCostly(text.Text):
+		return datum{}, &failure{message: "LIKE, " + costText(text.Text, len(p.parts)), node: n, placed: true}
 	case text.Type != Null:
-		return booleanDatum(n.pattern.match(text.Text) == (n.op == opLike)), nil
+		return booleanDatum(p.match(text.Text) == (n.op == opLike)), nil
 	case n.op == opNotLike: // NOT NULL
 		return booleanDatum(true), nil
 	}

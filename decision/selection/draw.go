@@ -23,7 +23,10 @@ func (d *draw) init(limits *Limits) {
 }
 
 // takes tells whether a row may be drawn.
-func (d *draw) takes(r *row) bool { return r.weightIf(d.connections(r), d.latencyUS, d.lagMS) > 0 }
+func (d *draw) takes(r *row) bool { return d.weight(r) > 0 }
+
+// weight gives the row's weight, 0 if it may not be drawn.
+func (d *draw) weight(r *row) uint32 { return r.weightIf(d.connections(r), d.latencyUS, d.lagMS) }
 
 func (d *draw) connections(r *row) uint32 {
 	if d.live {

@@ -32,17 +32,6 @@ func TestRingIsPlain(t *testing.T) {
 		limits.DefaultMaxLatencyMS, limits.HasMaxLag, limits.MaxLagMS = 1, r.IntN(2) == 0, 1
 		live := func(place int) uint32 { return used[place] }
 		var turns, all []int
-		for i, c := range cands {
-			c.CurrentConnections = 0
-			forever := selection.DefaultLimits()
-			forever.DefaultMaxLatencyMS = 1_000_000 // nothing but what never changes counts for a turn
-			if ok, _ := selection.Eligible(&c, &forever); !ok {
-				continue
-			}
-			for range c.Weight {
-				turns = append(turns, i)
-			}
-		}
 		eligible := func(i int) bool {
 			c := cands[i]
 			c.CurrentConnections = live(places[i])
@@ -50,17 +39,19 @@ func TestRingIsPlain(t *testing.T) {
 			return ok && !excluded.Has(places[i])
 		}
 		for i := range cands {
-			if slices.Contains(turns, i) && eligible(i) {
-				all = append(all, places[i])
+			if !eligible(i) {
+				continue
+			}
+			all = append(all, places[i])
+			for range cands[i].Weight {
+				turns = append(turns, places[i])
 			}
 		}
 		from := func(turn int) int {
-			for n := range turns {
-				if i := turns[(turn+n)%len(turns)]; eligible(i) {
-					return places[i]
-				}
+			if len(turns) == 0 {
+				return -1
 			}
-			return -1
+			return turns[turn%len(turns)]
 		}
 		ring := selection.NewRing(cands, places)
 		for turn := range 12 {
@@ -81,6 +72,42 @@ func TestRingIsPlain(t *testing.T) {
 	}
 	if drawn < 5000 {
 		t.Errorf("only %d draws gave one", drawn)
+	}
+}
+
+// TestRingSharesWhatIsLeft: the share of a server that can't be drawn goes to the others by their weights, not to its neighbour.
+func TestRingSharesWhatIsLeft(t *testing.T) {
+	cands := make([]selection.Candidate, 3)
+	for i, weight := range []uint32{3, 1, 1} {
+		cands[i] = selection.Candidate{Weight: weight, MaxConnections: 1}
+	}
+	ring := selection.NewRing(cands, []int{0, 1, 2})
+	limits := selection.DefaultLimits()
+	var first selection.Set
+	first.Add(0)
+	for _, tt := range []struct {
+		name     string
+		excluded selection.Set
+		used     selection.Used
+		want     [3]int
+	}{
+		{"all", nil, nil, [3]int{18, 6, 6}},
+		{"first excluded", first, nil, [3]int{0, 15, 15}},
+		{"second full", nil, func(place int) uint32 { return []uint32{0, 1, 0}[place] }, [3]int{23, 0, 7}},
+	} {
+		var got [3]int
+		for turn := range uint64(30) {
+			got[ring.Next(&limits, turn, tt.excluded, tt.used)]++
+		}
+		if got != tt.want {
+			t.Errorf("%s: %v, want %v", tt.name, got, tt.want)
+		}
+	}
+	// Servers that fill up between the two looks leave what was found, or nothing.
+	calls := 0
+	filling := func(int) uint32 { calls++; return uint32(calls / 6) }
+	if got := ring.Next(&limits, 4, nil, filling); got != 1 {
+		t.Errorf("servers that fill up: %d, want 1", got)
 	}
 }
 

@@ -2,6 +2,7 @@ package snapshot
 
 import (
 	"bytes"
+	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -96,6 +97,11 @@ func TestGuide(t *testing.T) {
 	if row := pool.Pick(&limits, 0, excluded, nil); row != -1 {
 		t.Errorf("row %d drawn although its server is down", row)
 	}
+	// A hostgroup with more servers ONLINE than it may have gives none.
+	m.Servers.Hostgroups = []*configv1.Hostgroup{{HostgroupId: 2, MaxNumOnlineServers: proto.Uint32(0)}}
+	if row := build(m, testSite(), nil).View(0).Pool("all:a:b").Pick(&limits, 0, nil, nil); row != -1 {
+		t.Errorf("row %d drawn although its hostgroup has too many servers ONLINE", row)
+	}
 	// The guideline is compiled once.
 	next := full(2, "b", "y")
 	next.Guideline = proto.CloneOf(m.GetGuideline())
@@ -163,6 +169,16 @@ func TestParseTags(t *testing.T) {
 	}
 	if tags, err := ParseTags(""); tags != nil || err != nil {
 		t.Errorf("%v, %v", tags, err)
+	}
+	for text, key := range map[string]string{
+		`{"a":1,"a":2}`: "a", `{"a":1,"b":{},"\u0061":1}`: "a", `{"a":[{"b":1},{"c":{"":1,"d":[],"":2}}]}`: "",
+	} {
+		if _, err := ParseTags(text); err == nil || err.Error() != fmt.Sprintf("%s has the key %q twice in one object; remove one of the two", text, key) {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+	if _, err := ParseTags(`{"a":{"a":1,"b":[1,{"a":"a"},{"a":"a"}]},"b":"a"}`); err != nil {
+		t.Error(err)
 	}
 	for _, bad := range []string{"x", "[1]", `{"a":1`, `"a"`, "null"} {
 		if _, err := ParseTags(bad); err == nil || !strings.Contains(err.Error(), bad+" is no JSON object") {

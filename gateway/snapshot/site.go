@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/pointsman/pointsman/decision"
 )
@@ -37,5 +38,32 @@ func ParseTags(text string) (map[string]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s is no JSON object such as {\"zone\":\"a\"}: %w", text, err)
 	}
+	if key, found := repeatedKey(json.NewDecoder(strings.NewReader(text))); found {
+		return nil, fmt.Errorf("%s has the key %q twice in one object; remove one of the two", text, key)
+	}
 	return decision.TagTexts(tags), nil
+}
+
+// repeatedKey finds a key that an object of a valid JSON value has twice.
+func repeatedKey(d *json.Decoder) (key string, found bool) {
+	begin, _ := d.Token()
+	if begin != json.Delim('{') && begin != json.Delim('[') {
+		return "", false
+	}
+	seen := map[string]bool{}
+	for d.More() {
+		if begin == json.Delim('{') {
+			token, _ := d.Token()
+			key, _ := token.(string)
+			if seen[key] {
+				return key, true
+			}
+			seen[key] = true
+		}
+		if key, found := repeatedKey(d); found {
+			return key, true
+		}
+	}
+	_, _ = d.Token() // its end
+	return "", false
 }

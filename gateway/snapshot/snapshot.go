@@ -135,8 +135,17 @@ func build(m *configv1.WatchGatewayConfigResponse, site *Site, before *Snapshot)
 		was, s.Serial = before.guiding, before.Serial+1
 	}
 	s.guiding, s.runtime = newGuiding(m.GetGuideline(), was), runtimeOf(m.GetRuntime())
-	s.views = views(site, s.guiding.guide, servers, addrs, s.runtime)
+	s.views = views(site, s.guiding.guide, s.limits(), servers, addrs, s.runtime)
 	return s
+}
+
+// limits gives the hostgroups as guidelines take them.
+func (s *Snapshot) limits() []decision.Hostgroup {
+	out := make([]decision.Hostgroup, 0, len(s.hostgroups))
+	for id, hg := range s.hostgroups {
+		out = append(out, decision.Hostgroup{HostgroupID: id, MaxNumOnlineServers: &hg.MaxNumOnlineServers})
+	}
+	return out
 }
 
 func statusOf(v *configv1.Server) selection.Status {

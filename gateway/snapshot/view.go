@@ -60,7 +60,7 @@ func tiersOf(pools *decision.Pools, addrs map[string]string) map[string]map[stri
 }
 
 // views makes the view of each listener; guide is nil when no guideline is in force.
-func views(site *Site, guide *decision.Guide, servers []decision.Server, addrs map[string]string, runtime *decision.Runtime) []View {
+func views(site *Site, guide *decision.Guide, hostgroups []decision.Hostgroup, servers []decision.Server, addrs map[string]string, runtime *decision.Runtime) []View {
 	var ports struct{ rw, ro, split uint32 }
 	if guide != nil {
 		port := func(mode decision.ListenerMode) uint32 {
@@ -88,13 +88,13 @@ func views(site *Site, guide *decision.Guide, servers []decision.Server, addrs m
 		}
 		v.Key = keyOf(v.Message)
 		if guide != nil {
-			v.pools = guide.NewPools(&v.Router, servers, runtime)
+			v.pools = guide.NewPools(&v.Router, hostgroups, servers, runtime)
 			v.configured = sync.OnceValue(func() *decision.Pools {
 				var names decision.Runtime
 				if runtime != nil {
 					names.Names = runtime.Names
 				}
-				return guide.NewPools(&v.Router, servers, &names)
+				return guide.NewPools(&v.Router, hostgroups, servers, &names)
 			})
 			// A snapshot may be gone before anybody asks for them.
 			v.tiers = sync.OnceValue(func() map[string]map[string]int { return tiersOf(v.pools, addrs) })

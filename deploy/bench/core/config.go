@@ -133,5 +133,6 @@ func session(r *rand.Rand) decision.Session {
 		NextQueryFlagIn:      decision.None,
 		TransactionHostgroup: decision.None,
 		LockedHostgroup:      decision.None,
+		KeptRoute:            decision.None,
 	}
 }

@@ -21,6 +21,7 @@ func TestConfig(t *testing.T) {
 	err := g.Route(&decision.Question{
 		Session: decision.Session{
 			Username: username, NextQueryFlagIn: decision.None, TransactionHostgroup: decision.None, LockedHostgroup: decision.None,
+			KeptRoute: decision.None,
 		},
 		Statement: decision.Statement{Text: []byte("SELECT name FROM products WHERE id = 5"), HasText: true},
 	}, &answer)
