@@ -352,8 +352,8 @@ type Session struct {
 	TransactionHostgroup *int32 `protobuf:"varint,9,opt,name=transaction_hostgroup,json=transactionHostgroup,proto3,oneof" json:"transaction_hostgroup,omitempty"`
 	// The hostgroup the session is locked on. Absent: it is not.
 	LockedHostgroup *int32 `protobuf:"varint,10,opt,name=locked_hostgroup,json=lockedHostgroup,proto3,oneof" json:"locked_hostgroup,omitempty"`
-	// A number in [0,1) drawn once per session. Only guidelines look at it. Absent: the route that the cookie names stays, and
-	// without one the service draws a number.
+	// A number in [0,1) drawn once per session. Only guidelines look at it. Absent: the route, or the
+	// refusal, that the cookie names stays, and without one the service draws a number.
 	RandomValue *float64 `protobuf:"fixed64,11,opt,name=random_value,json=randomValue,proto3,oneof" json:"random_value,omitempty"`
 	// The gateway and its listener. Only guidelines look at it. Absent: $.router variables are NULL, and the mode of the
 	// listener is that of proxy_port.
