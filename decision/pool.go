@@ -1,6 +1,8 @@
 package decision
 
 import (
+	"slices"
+
 	"github.com/pointsman/pointsman/decision/guideline"
 	"github.com/pointsman/pointsman/decision/selection"
 )
@@ -25,10 +27,18 @@ type tier struct {
 // changed.
 func (p *Pool) Rows() []int { return p.rows }
 
+// Tier gives the first of the route's tiers, from 0, that a row is in; -1: it is not in the pool.
+func (p *Pool) Tier(row int) int {
+	if i := slices.Index(p.rows, row); i >= 0 {
+		return int(p.tierOf[i])
+	}
+	return -1
+}
+
 // Pick draws a server of the first tier that has one to give: with first-available the first one, with round-robin the one
-// whose turn it is among those that can be drawn, each as often as its weight says. excluded and used speak of rows; used may be nil. Status, connections,
-// latency and lag count as in Generation.Select; what hostgroups as a whole ask for does not. Without a server to give it is
-// -1. It needs no memory.
+// whose turn it is among those that can be drawn, each as often as its weight says. excluded and used speak of rows; used may
+// be nil. Status, connections, latency and lag count as in Generation.Select. Without a server to give it is -1. It needs no
+// memory.
 func (p *Pool) Pick(limits *selection.Limits, turn uint64, excluded selection.Set, used selection.Used) (row int) {
 	for i := range p.tiers {
 		if row := p.tiers[i].pick(limits, turn, excluded, used); row >= 0 {
@@ -36,6 +46,17 @@ func (p *Pool) Pick(limits *selection.Limits, turn uint64, excluded selection.Se
 		}
 	}
 	return -1
+}
+
+// Allows tells whether a draw may give a row now: it is eligible, and in the first tier that has a server to give. So who
+// has drawn it before need not draw again.
+func (p *Pool) Allows(row int, limits *selection.Limits, excluded selection.Set, used selection.Used) bool {
+	for i := range p.tiers {
+		if ring := p.tiers[i].ring; ring.First(limits, excluded, used) >= 0 {
+			return ring.Takes(row, limits, excluded, used)
+		}
+	}
+	return false
 }
 
 func (t *tier) pick(limits *selection.Limits, turn uint64, excluded selection.Set, used selection.Used) int {

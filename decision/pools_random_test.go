@@ -127,11 +127,11 @@ func (w *world) overfull(hostgroup int32) bool {
 	return false
 }
 
-// plainPick takes all turns of each tier's eligible servers apart.
-func (w *world) plainPick(router *guideline.Router, route, kind string, turn uint64, excluded map[int]bool, used map[int]uint32) int {
+// plainPick takes all turns of each tier's eligible servers apart. It gives those of the tier that counts, too.
+func (w *world) plainPick(router *guideline.Router, route, kind string, turn uint64, excluded map[int]bool, used map[int]uint32) (row int, turns []int) {
 	answer := w.guide.Guideline().Preview(guideline.PreviewQuestion{Router: router, Servers: w.truth, Session: &guideline.Session{User: route}})
 	for i, labels := range answer.Tiers {
-		var turns []int
+		turns = nil
 		for _, label := range labels {
 			at := slices.IndexFunc(w.truth, func(s guideline.Server) bool { return s.Label == label })
 			if isPrimary := w.truth[at].MemberRole == guideline.Primary; kind == "write" && !isPrimary || kind == "read" && isPrimary {
@@ -161,12 +161,12 @@ func (w *world) plainPick(router *guideline.Router, route, kind string, turn uin
 		switch {
 		case len(turns) == 0:
 		case answer.Route.Groups[i].Strategy == guideline.FirstAvailable:
-			return turns[0]
+			return turns[0], turns
 		default:
-			return turns[turn%uint64(len(turns))]
+			return turns[turn%uint64(len(turns))], turns
 		}
 	}
-	return -1
+	return -1, nil
 }
 
 // TestPoolsArePlain holds pools of random topologies to the reference.
@@ -190,9 +190,19 @@ func TestPoolsArePlain(t *testing.T) {
 				used[row] = pick(r, []uint32{0, 0, 1, 2, 1000})
 			}
 			turn := r.Uint64N(20)
-			got := pools.Pool(kind+":"+route).Pick(&limits, turn, set, func(row int) uint32 { return used[row] })
-			if want := w.plainPick(router, route, kind, turn, excluded, used); got != want {
+			pool, inUse := pools.Pool(kind+":"+route), func(row int) uint32 { return used[row] }
+			got := pool.Pick(&limits, turn, set, inUse)
+			want, turns := w.plainPick(router, route, kind, turn, excluded, used)
+			if got != want {
 				t.Fatalf("seed %d, %s:%s, turn %d: row %d, want %d\n%s\n%+v", seed, kind, route, turn, got, want, w.guide.Document(), w.rows)
+			}
+			for row := range w.rows {
+				if got, want := pool.Allows(row, &limits, set, inUse), slices.Contains(turns, row); got != want {
+					t.Fatalf("seed %d, %s:%s: row %d is allowed: %v, want %v\n%s\n%+v", seed, kind, route, row, got, want, w.guide.Document(), w.rows)
+				}
+				if in := slices.Contains(pool.Rows(), row); in != (pool.Tier(row) >= 0) || slices.Contains(turns, row) && !in {
+					t.Fatalf("seed %d, %s:%s: row %d is in tier %d", seed, kind, route, row, pool.Tier(row))
+				}
 			}
 			if got < 0 {
 				empty++

@@ -28,23 +28,28 @@ func (g *Generation) ask(q *Question, room *guidedSession) chosen {
 	return of
 }
 
-// guidedFacts fills in what routes look at. $.session.schema is the one that query rules see. The target is the listener
-// that the router tells, else the address and port that the client connected to. A user who is not known has no route to look
-// for: the question is refused.
+// guidedFacts fills in what routes look at. A user who is not known has no route to look for: the question is refused.
 func (g *Generation) guidedFacts(q *Question, room *guidedSession) {
 	s := &q.Session
-	room.session = guideline.Session{
-		TargetIP: s.ProxyAddr, TargetPort: float64(s.ProxyPort), SourceIP: unmapped(s.ClientAddr), RandomValue: s.RandomValue,
-		User: s.Username, Schema: s.Schemaname, ConnectAttrs: s.ConnectAttrs,
-	}
-	if s.Router != nil && s.Router.BindAddress != "" {
-		room.session.TargetIP = s.Router.BindAddress
-	}
-	room.session.TargetIP = unmapped(room.session.TargetIP)
+	schema := s.Schemaname
 	if user := g.byName[s.Username]; user != nil {
-		room.session.Schema = g.schemaOf(s.Schemaname, user)
+		schema = g.schemaOf(s.Schemaname, user)
 	}
+	room.session = s.Facts(schema)
 	room.facts = guideline.Facts{Router: s.Router, Session: &room.session, Names: q.Names}
+}
+
+// Facts gives what guidelines see of a session. schema is the one that query rules see, with the user's and the settings'
+// defaults. The target is the listener that the router tells, else the address that the client connected to.
+func (s *Session) Facts(schema string) guideline.Session {
+	target := s.ProxyAddr
+	if s.Router != nil && s.Router.BindAddress != "" {
+		target = s.Router.BindAddress
+	}
+	return guideline.Session{
+		TargetIP: unmapped(target), TargetPort: float64(s.ProxyPort), SourceIP: unmapped(s.ClientAddr), RandomValue: s.RandomValue,
+		User: s.Username, Schema: schema, ConnectAttrs: s.ConnectAttrs,
+	}
 }
 
 // unmapped gives the IPv4 address inside an IPv4-mapped one, as servers that listen on both see their IPv4 clients, and every

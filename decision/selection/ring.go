@@ -29,6 +29,19 @@ func (g *Ring) First(limits *Limits, excluded Set, used Used) int {
 	return -1
 }
 
+// Takes tells whether the candidate of a place is in the ring and eligible.
+func (g *Ring) Takes(place int, limits *Limits, excluded Set, used Used) bool {
+	var d draw
+	d.excluded, d.used = excluded, used
+	d.init(limits)
+	for i := range g.rows {
+		if r := &g.rows[i]; int(r.place) == place {
+			return d.takes(r)
+		}
+	}
+	return false
+}
+
 // Next gives the candidate whose turn it is: turns that count up go round those that are eligible, and each of them has as
 // many turns one after the other as its weight says. So the share of one that is not eligible goes to all others by their
 // weights.

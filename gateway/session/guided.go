@@ -95,20 +95,18 @@ func (s *session) chooseHere(snap *snapshot.Snapshot, hostgroup int32) (c decisi
 	return c
 }
 
-// facts gives what guidelines see of the session, as the decision service sees it.
+// facts gives what guidelines see of the session, by the decision service's own code.
 func (s *session) facts(snap *snapshot.Snapshot, view *snapshot.View) *guideline.Session {
 	r := &s.route
-	f := &guideline.Session{
-		TargetIP: view.Router.BindAddress, TargetPort: float64(r.ProxyPort), SourceIP: r.ClientAddr, RandomValue: r.RandomValue,
-		User: r.Username, Schema: r.Schemaname, ConnectAttrs: r.ConnectAttrs,
+	seen := decision.Session{
+		Username: r.Username, ClientAddr: r.ClientAddr, ProxyAddr: r.ProxyAddr, ProxyPort: r.ProxyPort,
+		ConnectAttrs: r.ConnectAttrs, RandomValue: r.RandomValue, Router: &view.Router,
 	}
-	if f.TargetIP == "" {
-		f.TargetIP = r.ProxyAddr
+	schema := r.Schemaname // with the user's default since the login
+	if schema == "" {
+		schema = snap.Settings.DefaultSchema
 	}
-	if f.Schema == "" {
-		f.Schema = snap.Settings.DefaultSchema
-	}
-	return f
+	return new(seen.Facts(schema))
 }
 
 // routed counts a choice, and logs the first one of the session and each change.

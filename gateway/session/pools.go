@@ -105,36 +105,20 @@ func noServer(why string) error {
 func (s *session) drawPool(snap *snapshot.Snapshot, pool *decision.Pool, name string, limits *selection.Limits,
 	excluded selection.Set, used selection.Used,
 ) int {
-	row := pool.Pick(limits, 0, excluded, used)
-	if row < 0 {
-		return -1
+	if pool.Pick(limits, 0, excluded, used) < 0 {
+		return -1 // nobody takes a turn
 	}
-	view := snap.View(s.listener)
-	tier := view.Tier(name, snap.Rows[row].Addr) // that has a server to give
 	if k, ok := s.kept[name]; ok {
-		mine := rowOf(snap, pool, k.key.addr)
-		if mine >= 0 && view.Tier(name, k.key.addr) == tier && eligible(pool, mine, limits, excluded, used) {
+		if mine := rowOf(snap, pool, k.key.addr); mine >= 0 && pool.Allows(mine, limits, excluded, used) {
 			s.keep(snap, pool, name, mine)
 			return mine
 		}
 	}
-	row = pool.Pick(limits, s.turns.next(turnKey{s.listener, name}), excluded, used)
-	s.keep(snap, pool, name, row)
+	row := pool.Pick(limits, s.turns.next(turnKey{s.listener, name}), excluded, used)
+	if row >= 0 { // other sessions may have been faster
+		s.keep(snap, pool, name, row)
+	}
 	return row
-}
-
-// eligible tells whether a draw could give the row of the pool.
-func eligible(pool *decision.Pool, row int, limits *selection.Limits, excluded selection.Set, used selection.Used) bool {
-	if excluded.Has(row) {
-		return false
-	}
-	var others selection.Set
-	for _, other := range pool.Rows() {
-		if other != row {
-			others.Add(other)
-		}
-	}
-	return pool.Pick(limits, 0, others, used) == row
 }
 
 // keep notes the server that the session has in a pool.
@@ -142,10 +126,9 @@ func (s *session) keep(snap *snapshot.Snapshot, pool *decision.Pool, name string
 	if s.kept == nil || len(s.kept) >= maxKept {
 		s.kept = map[string]kept{}
 	}
-	view, best := snap.View(s.listener), &snap.Rows[pool.Rows()[0]] // tier by tier
-	r := &snap.Rows[row]
+	r, best := &snap.Rows[row], pool.Rows()[0] // tier by tier
 	s.kept[name] = kept{
-		key: serverKey{r.Hostgroup, r.Addr}, serial: snap.Serial, first: view.Tier(name, r.Addr) == view.Tier(name, best.Addr),
+		key: serverKey{r.Hostgroup, r.Addr}, serial: snap.Serial, first: pool.Tier(row) == pool.Tier(best),
 	}
 }
 

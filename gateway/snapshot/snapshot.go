@@ -102,7 +102,6 @@ func build(m *configv1.WatchGatewayConfigResponse, site *Site, before *Snapshot)
 		}
 	}
 	var servers []decision.Server
-	addrs := map[string]string{}
 	candidates := map[*Hostgroup][]selection.Candidate{}
 	for _, v := range m.GetServers().GetServers() {
 		hg := s.hostgroups[v.GetHostgroupId()]
@@ -119,7 +118,6 @@ func build(m *configv1.WatchGatewayConfigResponse, site *Site, before *Snapshot)
 		hg.Servers = append(hg.Servers, server)
 		c := candidate(v)
 		candidates[hg] = append(candidates[hg], c)
-		addrs[known.Address()] = server.Addr
 		s.Rows = append(s.Rows, Row{server, hg.ID, c.MaxConnections, known.Address()})
 	}
 	for hg, list := range candidates {
@@ -135,7 +133,7 @@ func build(m *configv1.WatchGatewayConfigResponse, site *Site, before *Snapshot)
 		was, s.Serial = before.guiding, before.Serial+1
 	}
 	s.guiding, s.runtime = newGuiding(m.GetGuideline(), was), runtimeOf(m.GetRuntime())
-	s.views = views(site, s.guiding.guide, s.limits(), servers, addrs, s.runtime)
+	s.views = views(site, s.guiding.guide, s.limits(), servers, s.runtime)
 	return s
 }
 

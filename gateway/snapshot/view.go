@@ -1,7 +1,6 @@
 package snapshot
 
 import (
-	"strings"
 	"sync"
 
 	"google.golang.org/protobuf/proto"
@@ -22,7 +21,6 @@ type View struct {
 
 	pools      *decision.Pools        // nil without a guideline
 	configured func() *decision.Pools // with the roles of the configuration
-	tiers      func() map[string]map[string]int
 }
 
 // Pool gives a pool of the guideline in force by its name; nil when it has none of that name.
@@ -33,34 +31,8 @@ func (v *View) Pool(name string) *decision.Pool {
 	return v.pools.Pool(name)
 }
 
-// Tier gives the tier of a route that a server is in, the first one if there are several, by the name of any of the route's
-// pools. The server must be in one.
-func (v *View) Tier(pool, addr string) int {
-	_, route, _ := strings.Cut(pool, ":")
-	return v.tiers()[route][addr]
-}
-
-// tiersOf gives the first tier of each server by route and address. addrs are the addresses by the decision service's names.
-func tiersOf(pools *decision.Pools, addrs map[string]string) map[string]map[string]int {
-	report := pools.Report()
-	tiers := make(map[string]map[string]int, len(report.Routes))
-	for i := range report.Routes {
-		route := &report.Routes[i]
-		of := map[string]int{}
-		for tier := range route.Tiers {
-			for _, name := range route.Tiers[tier].Servers {
-				if _, known := of[addrs[name]]; !known {
-					of[addrs[name]] = tier
-				}
-			}
-		}
-		tiers[route.Name] = of
-	}
-	return tiers
-}
-
 // views makes the view of each listener; guide is nil when no guideline is in force.
-func views(site *Site, guide *decision.Guide, hostgroups []decision.Hostgroup, servers []decision.Server, addrs map[string]string, runtime *decision.Runtime) []View {
+func views(site *Site, guide *decision.Guide, hostgroups []decision.Hostgroup, servers []decision.Server, runtime *decision.Runtime) []View {
 	var ports struct{ rw, ro, split uint32 }
 	if guide != nil {
 		port := func(mode decision.ListenerMode) uint32 {
@@ -96,8 +68,6 @@ func views(site *Site, guide *decision.Guide, hostgroups []decision.Hostgroup, s
 				}
 				return guide.NewPools(&v.Router, hostgroups, servers, &names)
 			})
-			// A snapshot may be gone before anybody asks for them.
-			v.tiers = sync.OnceValue(func() map[string]map[string]int { return tiersOf(v.pools, addrs) })
 		}
 	}
 	return out
