@@ -34,6 +34,12 @@ func (c *compiler) hostgroups() {
 		first[h.HostgroupID] = i
 		h.MaxNumOnlineServers = filled(h.MaxNumOnlineServers, maxNumOnlineServers)
 		c.inRange(at, "max_num_online_servers", int64(*h.MaxNumOnlineServers), 0, maxNumOnlineServers)
+		if p := h.FreeConnectionsPct; p != nil {
+			c.inRange(at, "free_connections_pct", int64(*p), 0, 100)
+		}
+		if p := h.ThrottleConnectionsPerSec; p != nil {
+			c.inRange(at, "throttle_connections_per_sec", int64(*p), 1, 100_000_000)
+		}
 		c.addHostgroup(h)
 	}
 }
@@ -104,8 +110,8 @@ func (c *compiler) server(at row, s *Server) {
 	c.inRange(at, "max_replication_lag", *s.MaxReplicationLag, 0, maxReplicationLag)
 	s.MaxLatencyMS = filled(s.MaxLatencyMS, 0)
 	c.inRange(at, "max_latency_ms", *s.MaxLatencyMS, 0, maxInt32)
-	if s.UseSSL {
-		c.reportf(at, "use_ssl", codeUnsupported, "use_ssl is true, but TLS to servers is not supported yet; set it to false")
+	if s.UseSSL && strings.HasPrefix(s.Hostname, "/") {
+		c.reportf(at, "use_ssl", codeUnsupported, "use_ssl is true, but hostname %q is the path of a Unix socket, which needs no TLS; set it to false", s.Hostname)
 	}
 	c.serverFacts(at, s)
 }

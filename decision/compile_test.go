@@ -127,7 +127,7 @@ func TestProblems(t *testing.T) {
 			"out_of_range@servers[0].hostgroup_id", "out_of_range@servers[0].weight", "out_of_range@servers[0].max_connections",
 			"out_of_range@servers[0].max_replication_lag", "out_of_range@servers[0].max_latency_ms",
 		}},
-		{"server TLS", server(decision.Server{UseSSL: true}), []string{"unsupported@servers[0].use_ssl"}},
+		{"TLS on a Unix socket", server(decision.Server{Hostname: "/run/s.sock", Port: new(uint32), UseSSL: true}), []string{"unsupported@servers[0].use_ssl"}},
 		{"users", &decision.Config{Users: []decision.User{
 			{Username: "a", Password: new("")}, {Username: "a", Password: new("")}, {Password: new("")}, {Username: "b", DefaultHostgroup: -1, Password: new("")},
 		}}, []string{

@@ -19,30 +19,46 @@ type Config struct {
 
 // Settings bear ProxySQL's variable names without "mysql-". Nil: the default.
 type Settings struct {
-	QueryDigests                      *bool
-	QueryDigestsMaxQueryLength        *uint32
-	QueryDigestsMaxDigestLength       *uint32
-	QueryDigestsLowercase             *bool
-	QueryDigestsReplaceNull           *bool
-	QueryDigestsNoDigits              *bool
-	QueryDigestsKeepComment           *bool
-	QueryDigestsGroupingLimit         *uint32
-	QueryDigestsGroupsGroupingLimit   *uint32
-	QueryProcessorIterations          *uint32
-	QueryProcessorRegex               *uint32
-	QueryProcessorFirstCommentParsing *uint32
-	QueryRulesFastRoutingAlgorithm    *uint32
-	DefaultSchema                     *string
-	DefaultQueryDelay                 *uint32
-	DefaultQueryTimeout               *uint32
-	QueryRetriesOnFailure             *uint32
-	DefaultMaxLatencyMS               *uint32
-	ConnectTimeoutServer              *uint32
-	ConnectTimeoutServerMax           *uint32
-	ConnectRetriesOnFailure           *uint32
-	ServerVersion                     *string
-	SetQueryLockOnHostgroup           *uint32
-	DigestMode                        *string
+	QueryDigests                         *bool
+	QueryDigestsMaxQueryLength           *uint32
+	QueryDigestsMaxDigestLength          *uint32
+	QueryDigestsLowercase                *bool
+	QueryDigestsReplaceNull              *bool
+	QueryDigestsNoDigits                 *bool
+	QueryDigestsKeepComment              *bool
+	QueryDigestsGroupingLimit            *uint32
+	QueryDigestsGroupsGroupingLimit      *uint32
+	QueryProcessorIterations             *uint32
+	QueryProcessorRegex                  *uint32
+	QueryProcessorFirstCommentParsing    *uint32
+	QueryRulesFastRoutingAlgorithm       *uint32
+	DefaultSchema                        *string
+	DefaultQueryDelay                    *uint32
+	DefaultQueryTimeout                  *uint32
+	QueryRetriesOnFailure                *uint32
+	DefaultMaxLatencyMS                  *uint32
+	ConnectTimeoutServer                 *uint32
+	ConnectTimeoutServerMax              *uint32
+	ConnectRetriesOnFailure              *uint32
+	ServerVersion                        *string
+	SetQueryLockOnHostgroup              *uint32
+	DigestMode                           *string
+	AutocommitFalseIsTransaction         *bool
+	LockOnHostgroupError                 *bool
+	Multiplexing                         *bool
+	AutoIncrementDelayMultiplex          *uint32
+	AutoIncrementDelayMultiplexTimeoutMS *uint32
+	FreeConnectionsPct                   *uint32
+	ConnectionMaxAgeMS                   *uint32
+	ConnectionMaxIdleMS                  *uint32
+	ConnectionWarming                    *bool
+	ThrottleConnectionsPerSecToHostgroup *uint32
+	ConnectionQueueLength                *uint32
+	QueryCacheSizeMB                     *uint32
+	QueryCacheStoresEmptyResult          *bool
+	MirrorMaxConcurrency                 *uint32
+	MirrorMaxQueueLength                 *uint32
+	WaitTimeout                          *uint32
 }
 
 // Hostgroup holds the attributes of a hostgroup.
@@ -50,6 +66,12 @@ type Hostgroup struct {
 	HostgroupID         int32
 	MaxNumOnlineServers *uint32
 	Comment             string
+
+	// Nil: the setting of that name.
+	Multiplex                 *bool
+	FreeConnectionsPct        *uint32
+	ConnectionWarming         *bool
+	ThrottleConnectionsPerSec *uint32
 }
 
 // Server is one server of a hostgroup.
@@ -89,6 +111,7 @@ type User struct {
 	MaxConnections        *uint32
 	BackendUsername       string
 	BackendPassword       *string
+	UseSSL                bool // only over TLS
 	Comment               string
 }
 

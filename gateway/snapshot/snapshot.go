@@ -46,19 +46,55 @@ type Settings struct {
 	ServerVersion           string
 	DefaultSchema           string // of sessions that have none
 	LockOnHostgroup         bool
+	LockOnHostgroupError    bool // 9006 instead of following the lock
+
+	AutocommitFalseIsTransaction bool
+	Multiplexing                 bool
+	AutoIncrementDelay           uint32        // statements
+	AutoIncrementDelayTimeout    time.Duration // 0: none
+	FreeConnectionsPct           uint32
+	ConnectionMaxAge             time.Duration // 0: no limit
+	ConnectionMaxIdle            time.Duration // 0: no limit
+	ConnectionWarming            bool
+	ThrottleConnectionsPerSec    uint32
+	ConnectionQueueLength        uint32
+	QueryCacheBytes              int64 // 0: off
+	QueryCacheStoresEmpty        bool
+	MirrorMaxConcurrency         uint32
+	MirrorMaxQueueLength         uint32
+	WaitTimeout                  time.Duration // 0: never
 }
 
 // Server is one server of a hostgroup.
 type Server struct {
 	Addr string // "host:port", or the path of a Unix socket
+	TLS  bool   // whether to speak TLS
 }
 
 // Hostgroup holds the servers of a hostgroup: Candidates.At(i) describes Servers[i].
 type Hostgroup struct {
 	ID                  int32
 	MaxNumOnlineServers uint32
+	Attributes          Attributes
 	Servers             []Server
 	Candidates          *selection.List
+}
+
+// Attributes are a hostgroup's own, or the settings' where it has none.
+type Attributes struct {
+	Multiplex                 bool
+	FreeConnectionsPct        uint32
+	ConnectionWarming         bool
+	ThrottleConnectionsPerSec uint32
+}
+
+func attributes(h *configv1.Hostgroup, settings *Settings) Attributes {
+	return Attributes{
+		Multiplex:                 or(h.Multiplex, settings.Multiplexing),
+		FreeConnectionsPct:        or(h.FreeConnectionsPct, settings.FreeConnectionsPct),
+		ConnectionWarming:         or(h.ConnectionWarming, settings.ConnectionWarming),
+		ThrottleConnectionsPerSec: or(h.ThrottleConnectionsPerSec, settings.ThrottleConnectionsPerSec),
+	}
 }
 
 // User gives the active user of that name, nil when there is none.
@@ -106,12 +142,12 @@ func build(m *configv1.WatchGatewayConfigResponse, site *Site, before *Snapshot)
 	for _, v := range m.GetServers().GetServers() {
 		hg := s.hostgroups[v.GetHostgroupId()]
 		if hg == nil {
-			hg = &Hostgroup{ID: v.GetHostgroupId(), MaxNumOnlineServers: 1_000_000}
+			hg = &Hostgroup{ID: v.GetHostgroupId(), MaxNumOnlineServers: 1_000_000, Attributes: attributes(&configv1.Hostgroup{}, &s.Settings)}
 			s.hostgroups[v.GetHostgroupId()] = hg
 		}
 		known := serverOf(v)
 		servers = append(servers, known)
-		server := Server{Addr: v.GetHostname()} // port 0: the path of a Unix socket
+		server := Server{Addr: v.GetHostname(), TLS: v.GetUseSsl()} // port 0: the path of a Unix socket
 		if port := or(v.Port, 3306); port != 0 {
 			server.Addr = net.JoinHostPort(v.GetHostname(), strconv.FormatUint(uint64(port), 10))
 		}
@@ -124,8 +160,9 @@ func build(m *configv1.WatchGatewayConfigResponse, site *Site, before *Snapshot)
 		hg.Candidates = selection.NewList(list)
 	}
 	for _, h := range m.GetServers().GetHostgroups() {
-		if hg := s.hostgroups[h.GetHostgroupId()]; hg != nil && h.MaxNumOnlineServers != nil {
-			hg.MaxNumOnlineServers = h.GetMaxNumOnlineServers()
+		if hg := s.hostgroups[h.GetHostgroupId()]; hg != nil {
+			hg.MaxNumOnlineServers = or(h.MaxNumOnlineServers, hg.MaxNumOnlineServers)
+			hg.Attributes = attributes(h, &s.Settings)
 		}
 	}
 	var was *guiding
@@ -183,6 +220,23 @@ func buildSettings(p *configv1.Settings) Settings {
 		ServerVersion:           or(p.ServerVersion, "8.0.30"),
 		DefaultSchema:           or(p.DefaultSchema, "information_schema"),
 		LockOnHostgroup:         or(p.SetQueryLockOnHostgroup, 1) == 1,
+		LockOnHostgroupError:    p.GetLockOnHostgroupError(),
+
+		AutocommitFalseIsTransaction: or(p.AutocommitFalseIsTransaction, true),
+		Multiplexing:                 p.GetMultiplexing(),
+		AutoIncrementDelay:           or(p.AutoIncrementDelayMultiplex, 5),
+		AutoIncrementDelayTimeout:    milliseconds(or(p.AutoIncrementDelayMultiplexTimeoutMs, 10_000)),
+		FreeConnectionsPct:           or(p.FreeConnectionsPct, 10),
+		ConnectionMaxAge:             milliseconds(p.GetConnectionMaxAgeMs()),
+		ConnectionMaxIdle:            milliseconds(or(p.ConnectionMaxIdleMs, 60_000)),
+		ConnectionWarming:            p.GetConnectionWarming(),
+		ThrottleConnectionsPerSec:    or(p.ThrottleConnectionsPerSecToHostgroup, 1_000_000),
+		ConnectionQueueLength:        or(p.ConnectionQueueLength, 1000),
+		QueryCacheBytes:              int64(or(p.QueryCacheSizeMb, 256)) << 20,
+		QueryCacheStoresEmpty:        or(p.QueryCacheStoresEmptyResult, true),
+		MirrorMaxConcurrency:         or(p.MirrorMaxConcurrency, 16),
+		MirrorMaxQueueLength:         or(p.MirrorMaxQueueLength, 32_000),
+		WaitTimeout:                  milliseconds(or(p.WaitTimeout, 28_800_000)),
 	}
 }
 

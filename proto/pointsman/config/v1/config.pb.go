@@ -343,7 +343,39 @@ type Settings struct {
 	SetQueryLockOnHostgroup *uint32 `protobuf:"varint,23,opt,name=set_query_lock_on_hostgroup,json=setQueryLockOnHostgroup,proto3,oneof" json:"set_query_lock_on_hostgroup,omitempty"`
 	// How statements are digested ("compatible"): "compatible" gives ProxySQL 2.7's digests byte for byte, "corrected" mends
 	// its known defects, so some texts and hashes differ.
-	DigestMode    *string `protobuf:"bytes,24,opt,name=digest_mode,json=digestMode,proto3,oneof" json:"digest_mode,omitempty"`
+	DigestMode *string `protobuf:"bytes,24,opt,name=digest_mode,json=digestMode,proto3,oneof" json:"digest_mode,omitempty"`
+	// Whether autocommit=0 counts as a transaction from its first statement on (true); false: only what the server reports does.
+	AutocommitFalseIsTransaction *bool `protobuf:"varint,25,opt,name=autocommit_false_is_transaction,json=autocommitFalseIsTransaction,proto3,oneof" json:"autocommit_false_is_transaction,omitempty"`
+	// Whether a session that is locked on a hostgroup gets error 9006 for a statement that leads elsewhere, as with ProxySQL (false: the statement follows the lock).
+	LockOnHostgroupError *bool `protobuf:"varint,26,opt,name=lock_on_hostgroup_error,json=lockOnHostgroupError,proto3,oneof" json:"lock_on_hostgroup_error,omitempty"`
+	// Whether sessions that are logged in share connections to servers between their statements (false).
+	Multiplexing *bool `protobuf:"varint,27,opt,name=multiplexing,proto3,oneof" json:"multiplexing,omitempty"`
+	// Statements that a session keeps its connection for after one that made an id (5; 0..1000000).
+	AutoIncrementDelayMultiplex *uint32 `protobuf:"varint,28,opt,name=auto_increment_delay_multiplex,json=autoIncrementDelayMultiplex,proto3,oneof" json:"auto_increment_delay_multiplex,omitempty"`
+	// Time limit of that in ms (10000; 0..3600000); 0: none.
+	AutoIncrementDelayMultiplexTimeoutMs *uint32 `protobuf:"varint,29,opt,name=auto_increment_delay_multiplex_timeout_ms,json=autoIncrementDelayMultiplexTimeoutMs,proto3,oneof" json:"auto_increment_delay_multiplex_timeout_ms,omitempty"`
+	// Free connections to a server that are kept for other sessions, in % of its max_connections (10; 0..100).
+	FreeConnectionsPct *uint32 `protobuf:"varint,30,opt,name=free_connections_pct,json=freeConnectionsPct,proto3,oneof" json:"free_connections_pct,omitempty"`
+	// Age in ms from which a free connection is closed (0 = no limit; 0..86400000).
+	ConnectionMaxAgeMs *uint32 `protobuf:"varint,31,opt,name=connection_max_age_ms,json=connectionMaxAgeMs,proto3,oneof" json:"connection_max_age_ms,omitempty"`
+	// Time in ms after which a free connection is closed (60000; 0 = no limit..86400000).
+	ConnectionMaxIdleMs *uint32 `protobuf:"varint,32,opt,name=connection_max_idle_ms,json=connectionMaxIdleMs,proto3,oneof" json:"connection_max_idle_ms,omitempty"`
+	// Whether free connections are made ahead, up to free_connections_pct (false).
+	ConnectionWarming *bool `protobuf:"varint,33,opt,name=connection_warming,json=connectionWarming,proto3,oneof" json:"connection_warming,omitempty"`
+	// New connections to a hostgroup in one second (1000000; 1..100000000).
+	ThrottleConnectionsPerSecToHostgroup *uint32 `protobuf:"varint,34,opt,name=throttle_connections_per_sec_to_hostgroup,json=throttleConnectionsPerSecToHostgroup,proto3,oneof" json:"throttle_connections_per_sec_to_hostgroup,omitempty"`
+	// Statements that may wait at once for a connection to a hostgroup whose servers are full (1000; 0..1000000).
+	ConnectionQueueLength *uint32 `protobuf:"varint,35,opt,name=connection_queue_length,json=connectionQueueLength,proto3,oneof" json:"connection_queue_length,omitempty"`
+	// Memory of the result cache of one gateway in MiB (256; 0 = off..1048576).
+	QueryCacheSizeMb *uint32 `protobuf:"varint,36,opt,name=query_cache_size_mb,json=queryCacheSizeMb,proto3,oneof" json:"query_cache_size_mb,omitempty"`
+	// Whether results without rows are cached when the rule does not say (true).
+	QueryCacheStoresEmptyResult *bool `protobuf:"varint,37,opt,name=query_cache_stores_empty_result,json=queryCacheStoresEmptyResult,proto3,oneof" json:"query_cache_stores_empty_result,omitempty"`
+	// Mirrored statements that run at once (16; 1..8192).
+	MirrorMaxConcurrency *uint32 `protobuf:"varint,38,opt,name=mirror_max_concurrency,json=mirrorMaxConcurrency,proto3,oneof" json:"mirror_max_concurrency,omitempty"`
+	// Mirrored statements that wait; further ones are dropped (32000; 0..1048576).
+	MirrorMaxQueueLength *uint32 `protobuf:"varint,39,opt,name=mirror_max_queue_length,json=mirrorMaxQueueLength,proto3,oneof" json:"mirror_max_queue_length,omitempty"`
+	// Time in ms after which an idle client is disconnected, unless its session has set wait_timeout (28800000; 0 = never..1728000000).
+	WaitTimeout   *uint32 `protobuf:"varint,40,opt,name=wait_timeout,json=waitTimeout,proto3,oneof" json:"wait_timeout,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -546,6 +578,118 @@ func (x *Settings) GetDigestMode() string {
 	return ""
 }
 
+func (x *Settings) GetAutocommitFalseIsTransaction() bool {
+	if x != nil && x.AutocommitFalseIsTransaction != nil {
+		return *x.AutocommitFalseIsTransaction
+	}
+	return false
+}
+
+func (x *Settings) GetLockOnHostgroupError() bool {
+	if x != nil && x.LockOnHostgroupError != nil {
+		return *x.LockOnHostgroupError
+	}
+	return false
+}
+
+func (x *Settings) GetMultiplexing() bool {
+	if x != nil && x.Multiplexing != nil {
+		return *x.Multiplexing
+	}
+	return false
+}
+
+func (x *Settings) GetAutoIncrementDelayMultiplex() uint32 {
+	if x != nil && x.AutoIncrementDelayMultiplex != nil {
+		return *x.AutoIncrementDelayMultiplex
+	}
+	return 0
+}
+
+func (x *Settings) GetAutoIncrementDelayMultiplexTimeoutMs() uint32 {
+	if x != nil && x.AutoIncrementDelayMultiplexTimeoutMs != nil {
+		return *x.AutoIncrementDelayMultiplexTimeoutMs
+	}
+	return 0
+}
+
+func (x *Settings) GetFreeConnectionsPct() uint32 {
+	if x != nil && x.FreeConnectionsPct != nil {
+		return *x.FreeConnectionsPct
+	}
+	return 0
+}
+
+func (x *Settings) GetConnectionMaxAgeMs() uint32 {
+	if x != nil && x.ConnectionMaxAgeMs != nil {
+		return *x.ConnectionMaxAgeMs
+	}
+	return 0
+}
+
+func (x *Settings) GetConnectionMaxIdleMs() uint32 {
+	if x != nil && x.ConnectionMaxIdleMs != nil {
+		return *x.ConnectionMaxIdleMs
+	}
+	return 0
+}
+
+func (x *Settings) GetConnectionWarming() bool {
+	if x != nil && x.ConnectionWarming != nil {
+		return *x.ConnectionWarming
+	}
+	return false
+}
+
+func (x *Settings) GetThrottleConnectionsPerSecToHostgroup() uint32 {
+	if x != nil && x.ThrottleConnectionsPerSecToHostgroup != nil {
+		return *x.ThrottleConnectionsPerSecToHostgroup
+	}
+	return 0
+}
+
+func (x *Settings) GetConnectionQueueLength() uint32 {
+	if x != nil && x.ConnectionQueueLength != nil {
+		return *x.ConnectionQueueLength
+	}
+	return 0
+}
+
+func (x *Settings) GetQueryCacheSizeMb() uint32 {
+	if x != nil && x.QueryCacheSizeMb != nil {
+		return *x.QueryCacheSizeMb
+	}
+	return 0
+}
+
+func (x *Settings) GetQueryCacheStoresEmptyResult() bool {
+	if x != nil && x.QueryCacheStoresEmptyResult != nil {
+		return *x.QueryCacheStoresEmptyResult
+	}
+	return false
+}
+
+func (x *Settings) GetMirrorMaxConcurrency() uint32 {
+	if x != nil && x.MirrorMaxConcurrency != nil {
+		return *x.MirrorMaxConcurrency
+	}
+	return 0
+}
+
+func (x *Settings) GetMirrorMaxQueueLength() uint32 {
+	if x != nil && x.MirrorMaxQueueLength != nil {
+		return *x.MirrorMaxQueueLength
+	}
+	return 0
+}
+
+func (x *Settings) GetWaitTimeout() uint32 {
+	if x != nil && x.WaitTimeout != nil {
+		return *x.WaitTimeout
+	}
+	return 0
+}
+
 // Hostgroup holds attributes of a hostgroup.
 type Hostgroup struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -554,9 +698,17 @@ type Hostgroup struct {
 	// With more ONLINE servers than this none is drawn (1000000; 0..1000000).
 	MaxNumOnlineServers *uint32 `protobuf:"varint,2,opt,name=max_num_online_servers,json=maxNumOnlineServers,proto3,oneof" json:"max_num_online_servers,omitempty"`
 	// For people.
-	Comment       string `protobuf:"bytes,3,opt,name=comment,proto3" json:"comment,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Comment string `protobuf:"bytes,3,opt,name=comment,proto3" json:"comment,omitempty"`
+	// Whether sessions share connections to it between statements (the setting multiplexing).
+	Multiplex *bool `protobuf:"varint,4,opt,name=multiplex,proto3,oneof" json:"multiplex,omitempty"`
+	// Instead of the setting free_connections_pct; 0..100.
+	FreeConnectionsPct *uint32 `protobuf:"varint,5,opt,name=free_connections_pct,json=freeConnectionsPct,proto3,oneof" json:"free_connections_pct,omitempty"`
+	// Instead of the setting connection_warming.
+	ConnectionWarming *bool `protobuf:"varint,6,opt,name=connection_warming,json=connectionWarming,proto3,oneof" json:"connection_warming,omitempty"`
+	// Instead of the setting throttle_connections_per_sec_to_hostgroup; 1..100000000.
+	ThrottleConnectionsPerSec *uint32 `protobuf:"varint,7,opt,name=throttle_connections_per_sec,json=throttleConnectionsPerSec,proto3,oneof" json:"throttle_connections_per_sec,omitempty"`
+	unknownFields             protoimpl.UnknownFields
+	sizeCache                 protoimpl.SizeCache
 }
 
 func (x *Hostgroup) Reset() {
@@ -610,6 +762,34 @@ func (x *Hostgroup) GetComment() string {
 	return ""
 }
 
+func (x *Hostgroup) GetMultiplex() bool {
+	if x != nil && x.Multiplex != nil {
+		return *x.Multiplex
+	}
+	return false
+}
+
+func (x *Hostgroup) GetFreeConnectionsPct() uint32 {
+	if x != nil && x.FreeConnectionsPct != nil {
+		return *x.FreeConnectionsPct
+	}
+	return 0
+}
+
+func (x *Hostgroup) GetConnectionWarming() bool {
+	if x != nil && x.ConnectionWarming != nil {
+		return *x.ConnectionWarming
+	}
+	return false
+}
+
+func (x *Hostgroup) GetThrottleConnectionsPerSec() uint32 {
+	if x != nil && x.ThrottleConnectionsPerSec != nil {
+		return *x.ThrottleConnectionsPerSec
+	}
+	return 0
+}
+
 // Server is one server of a hostgroup.
 type Server struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -629,7 +809,7 @@ type Server struct {
 	MaxReplicationLag *int64 `protobuf:"varint,7,opt,name=max_replication_lag,json=maxReplicationLag,proto3,oneof" json:"max_replication_lag,omitempty"`
 	// Latency in ms from which it is not drawn (0 = the setting default_max_latency_ms).
 	MaxLatencyMs *int64 `protobuf:"varint,8,opt,name=max_latency_ms,json=maxLatencyMs,proto3,oneof" json:"max_latency_ms,omitempty"`
-	// TLS to the server. True is refused: the gateway can't do it yet.
+	// Whether gateways speak TLS to the server; by which certificates is a matter of each gateway's own flags.
 	UseSsl bool `protobuf:"varint,9,opt,name=use_ssl,json=useSsl,proto3" json:"use_ssl,omitempty"`
 	// For people.
 	Comment string `protobuf:"bytes,10,opt,name=comment,proto3" json:"comment,omitempty"`
@@ -845,7 +1025,9 @@ type User struct {
 	// The clear text password for logins to servers. Absent: what username's login proves.
 	BackendPassword *string `protobuf:"bytes,10,opt,name=backend_password,json=backendPassword,proto3,oneof" json:"backend_password,omitempty"`
 	// For people.
-	Comment       string `protobuf:"bytes,11,opt,name=comment,proto3" json:"comment,omitempty"`
+	Comment string `protobuf:"bytes,11,opt,name=comment,proto3" json:"comment,omitempty"`
+	// Whether the user may log in over TLS (or a Unix socket) only.
+	UseSsl        bool `protobuf:"varint,12,opt,name=use_ssl,json=useSsl,proto3" json:"use_ssl,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -955,6 +1137,13 @@ func (x *User) GetComment() string {
 		return x.Comment
 	}
 	return ""
+}
+
+func (x *User) GetUseSsl() bool {
+	if x != nil {
+		return x.UseSsl
+	}
+	return false
 }
 
 // QueryRule is a row of mysql_query_rules. Absent fields say nothing about their matter; empty texts in
@@ -1429,7 +1618,7 @@ const file_pointsman_config_v1_config_proto_rawDesc = "" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01B\x13\n" +
 	"\x11_writer_hostgroupB\x13\n" +
 	"\x11_reader_hostgroupB\x0f\n" +
-	"\r_default_mode\"\xa3\x11\n" +
+	"\r_default_mode\"\xe7\x1c\n" +
 	"\bSettings\x12(\n" +
 	"\rquery_digests\x18\x01 \x01(\bH\x00R\fqueryDigests\x88\x01\x01\x12G\n" +
 	"\x1equery_digests_max_query_length\x18\x02 \x01(\rH\x01R\x1aqueryDigestsMaxQueryLength\x88\x01\x01\x12I\n" +
@@ -1457,7 +1646,23 @@ const file_pointsman_config_v1_config_proto_rawDesc = "" +
 	"\x0eserver_version\x18\x16 \x01(\tH\x15R\rserverVersion\x88\x01\x01\x12A\n" +
 	"\x1bset_query_lock_on_hostgroup\x18\x17 \x01(\rH\x16R\x17setQueryLockOnHostgroup\x88\x01\x01\x12$\n" +
 	"\vdigest_mode\x18\x18 \x01(\tH\x17R\n" +
-	"digestMode\x88\x01\x01B\x10\n" +
+	"digestMode\x88\x01\x01\x12J\n" +
+	"\x1fautocommit_false_is_transaction\x18\x19 \x01(\bH\x18R\x1cautocommitFalseIsTransaction\x88\x01\x01\x12:\n" +
+	"\x17lock_on_hostgroup_error\x18\x1a \x01(\bH\x19R\x14lockOnHostgroupError\x88\x01\x01\x12'\n" +
+	"\fmultiplexing\x18\x1b \x01(\bH\x1aR\fmultiplexing\x88\x01\x01\x12H\n" +
+	"\x1eauto_increment_delay_multiplex\x18\x1c \x01(\rH\x1bR\x1bautoIncrementDelayMultiplex\x88\x01\x01\x12\\\n" +
+	")auto_increment_delay_multiplex_timeout_ms\x18\x1d \x01(\rH\x1cR$autoIncrementDelayMultiplexTimeoutMs\x88\x01\x01\x125\n" +
+	"\x14free_connections_pct\x18\x1e \x01(\rH\x1dR\x12freeConnectionsPct\x88\x01\x01\x126\n" +
+	"\x15connection_max_age_ms\x18\x1f \x01(\rH\x1eR\x12connectionMaxAgeMs\x88\x01\x01\x128\n" +
+	"\x16connection_max_idle_ms\x18  \x01(\rH\x1fR\x13connectionMaxIdleMs\x88\x01\x01\x122\n" +
+	"\x12connection_warming\x18! \x01(\bH R\x11connectionWarming\x88\x01\x01\x12\\\n" +
+	")throttle_connections_per_sec_to_hostgroup\x18\" \x01(\rH!R$throttleConnectionsPerSecToHostgroup\x88\x01\x01\x12;\n" +
+	"\x17connection_queue_length\x18# \x01(\rH\"R\x15connectionQueueLength\x88\x01\x01\x122\n" +
+	"\x13query_cache_size_mb\x18$ \x01(\rH#R\x10queryCacheSizeMb\x88\x01\x01\x12I\n" +
+	"\x1fquery_cache_stores_empty_result\x18% \x01(\bH$R\x1bqueryCacheStoresEmptyResult\x88\x01\x01\x129\n" +
+	"\x16mirror_max_concurrency\x18& \x01(\rH%R\x14mirrorMaxConcurrency\x88\x01\x01\x12:\n" +
+	"\x17mirror_max_queue_length\x18' \x01(\rH&R\x14mirrorMaxQueueLength\x88\x01\x01\x12&\n" +
+	"\fwait_timeout\x18( \x01(\rH'R\vwaitTimeout\x88\x01\x01B\x10\n" +
 	"\x0e_query_digestsB!\n" +
 	"\x1f_query_digests_max_query_lengthB\"\n" +
 	" _query_digests_max_digest_lengthB\x1a\n" +
@@ -1481,12 +1686,37 @@ const file_pointsman_config_v1_config_proto_rawDesc = "" +
 	"\x1b_connect_retries_on_failureB\x11\n" +
 	"\x0f_server_versionB\x1e\n" +
 	"\x1c_set_query_lock_on_hostgroupB\x0e\n" +
-	"\f_digest_mode\"\x9d\x01\n" +
+	"\f_digest_modeB\"\n" +
+	" _autocommit_false_is_transactionB\x1a\n" +
+	"\x18_lock_on_hostgroup_errorB\x0f\n" +
+	"\r_multiplexingB!\n" +
+	"\x1f_auto_increment_delay_multiplexB,\n" +
+	"*_auto_increment_delay_multiplex_timeout_msB\x17\n" +
+	"\x15_free_connections_pctB\x18\n" +
+	"\x16_connection_max_age_msB\x19\n" +
+	"\x17_connection_max_idle_msB\x15\n" +
+	"\x13_connection_warmingB,\n" +
+	"*_throttle_connections_per_sec_to_hostgroupB\x1a\n" +
+	"\x18_connection_queue_lengthB\x16\n" +
+	"\x14_query_cache_size_mbB\"\n" +
+	" _query_cache_stores_empty_resultB\x19\n" +
+	"\x17_mirror_max_concurrencyB\x1a\n" +
+	"\x18_mirror_max_queue_lengthB\x0f\n" +
+	"\r_wait_timeout\"\xd0\x03\n" +
 	"\tHostgroup\x12!\n" +
 	"\fhostgroup_id\x18\x01 \x01(\x05R\vhostgroupId\x128\n" +
 	"\x16max_num_online_servers\x18\x02 \x01(\rH\x00R\x13maxNumOnlineServers\x88\x01\x01\x12\x18\n" +
-	"\acomment\x18\x03 \x01(\tR\acommentB\x19\n" +
-	"\x17_max_num_online_servers\"\xab\x06\n" +
+	"\acomment\x18\x03 \x01(\tR\acomment\x12!\n" +
+	"\tmultiplex\x18\x04 \x01(\bH\x01R\tmultiplex\x88\x01\x01\x125\n" +
+	"\x14free_connections_pct\x18\x05 \x01(\rH\x02R\x12freeConnectionsPct\x88\x01\x01\x122\n" +
+	"\x12connection_warming\x18\x06 \x01(\bH\x03R\x11connectionWarming\x88\x01\x01\x12D\n" +
+	"\x1cthrottle_connections_per_sec\x18\a \x01(\rH\x04R\x19throttleConnectionsPerSec\x88\x01\x01B\x19\n" +
+	"\x17_max_num_online_serversB\f\n" +
+	"\n" +
+	"_multiplexB\x17\n" +
+	"\x15_free_connections_pctB\x15\n" +
+	"\x13_connection_warmingB\x1f\n" +
+	"\x1d_throttle_connections_per_sec\"\xab\x06\n" +
 	"\x06Server\x12!\n" +
 	"\fhostgroup_id\x18\x01 \x01(\x05R\vhostgroupId\x12\x1a\n" +
 	"\bhostname\x18\x02 \x01(\tR\bhostname\x12\x17\n" +
@@ -1517,7 +1747,7 @@ const file_pointsman_config_v1_config_proto_rawDesc = "" +
 	"\x0f_max_latency_msB\b\n" +
 	"\x06_labelB\x0e\n" +
 	"\f_member_roleB\x0f\n" +
-	"\r_cluster_role\"\x92\x04\n" +
+	"\r_cluster_role\"\xab\x04\n" +
 	"\x04User\x12\x1a\n" +
 	"\busername\x18\x01 \x01(\tR\busername\x12\x1f\n" +
 	"\bpassword\x18\x02 \x01(\tH\x00R\bpassword\x88\x01\x01\x12\x1b\n" +
@@ -1530,7 +1760,8 @@ const file_pointsman_config_v1_config_proto_rawDesc = "" +
 	"\x10backend_username\x18\t \x01(\tR\x0fbackendUsername\x12.\n" +
 	"\x10backend_password\x18\n" +
 	" \x01(\tH\x04R\x0fbackendPassword\x88\x01\x01\x12\x18\n" +
-	"\acomment\x18\v \x01(\tR\acommentB\v\n" +
+	"\acomment\x18\v \x01(\tR\acomment\x12\x17\n" +
+	"\ause_ssl\x18\f \x01(\bR\x06useSslB\v\n" +
 	"\t_passwordB\t\n" +
 	"\a_activeB\x19\n" +
 	"\x17_transaction_persistentB\x12\n" +
