@@ -27,6 +27,8 @@ COUNT ?= 6
 FUZZTIME ?= 30s
 # Groups of rows for bench-core; all when it is empty.
 BENCH_CORE ?=
+# Flags of bench-gateway, e.g. -short.
+BENCH_GATEWAY ?=
 
 .PHONY: help
 help: ## List the targets.
@@ -104,6 +106,13 @@ bench-hostile: ## Measure what a hostile caller does to the others.
 	@mkdir -p bench
 	@$(GO) build -o bench/ ./deploy/bench/cmd/bench-hostile ./server/cmd/pointsman
 	@bench/bench-hostile -server bench/pointsman -out bench/hostile.json
+
+.PHONY: bench-gateway
+bench-gateway: ## Hold the gateway to its budgets against HAProxy (docs/benchmarks.md).
+	@.ci/deps mariadbd=mariadb-server haproxy sysbench
+	@mkdir -p bench
+	@$(GO) build -o bench/ ./deploy/bench/cmd/bench-gateway ./server/cmd/pointsman ./gateway/cmd/pointsman-gateway
+	@bench/bench-gateway -server bench/pointsman -gateway bench/pointsman-gateway -out bench/gateway.json $(BENCH_GATEWAY)
 
 .PHONY: fuzz
 fuzz: ## Run every fuzz target for FUZZTIME (30s) each.

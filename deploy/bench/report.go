@@ -23,7 +23,7 @@ type Row struct {
 	Name     string     `json:"name"`
 	Value    float64    `json:"value"`
 	Unit     string     `json:"unit"`
-	Ratio    float64    `json:"ratio"` // value by baseline, or baseline by value with AtLeast
+	Ratio    float64    `json:"ratio"` // value by baseline; of times that must be AtLeast so much shorter, baseline by value
 	Op       Comparison `json:"op"`
 	Budget   float64    `json:"budget"`
 	Baseline string     `json:"baseline"` // what the ratio compares with
