@@ -14,6 +14,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	client "github.com/pointsman/pointsman/clients/go"
+	"github.com/pointsman/pointsman/gateway/route"
 	"github.com/pointsman/pointsman/gateway/session"
 )
 
@@ -39,6 +40,12 @@ func registerState(r prometheus.Registerer, g *session.Gateway, decisions *clien
 		Namespace: "pointsman", Subsystem: "gateway", Name: "decisions_too_slow_total",
 		Help: "Questions given up although the decision service answered others.",
 	}, func() float64 { return float64(g.Router.TooSlow()) }))
+	for cause := range route.Cause(route.Causes) {
+		r.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
+			Namespace: "pointsman", Subsystem: "gateway", Name: "decisions_missed_total",
+			Help: "Statements without an answer of the decision service in time, by cause.", ConstLabels: prometheus.Labels{"cause": cause.String()},
+		}, func() float64 { return float64(g.Router.Unanswered(cause)) }))
+	}
 	gauge("servers_unavailable", "Servers that the monitor or this gateway finds unavailable.", func() float64 { return float64(g.Unavailable()) })
 	gauge("cached_answers", "Answers kept.", func() float64 { return float64(g.Router.Cached()) })
 	gauge("generation", "Newest generation seen.", func() float64 { return float64(g.Router.Newest()) })

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/pointsman/pointsman/clients/settings"
+	"github.com/pointsman/pointsman/gateway/route"
 )
 
 // Config is how a gateway runs.
@@ -25,6 +26,7 @@ type Config struct {
 	StateDir        string
 	MaxConnections  int
 	DecisionTimeout time.Duration
+	Fallback        string
 	DrainTimeout    time.Duration
 
 	// What routing guidelines see as $.router.
@@ -41,8 +43,10 @@ func (c *Config) addFlags(f *pflag.FlagSet) {
 	f.StringVar(&c.Admin, "admin", "127.0.0.1:6034", "host:port of the HTTP pages for operators: /metrics, /healthz, /readyz, /debug/pprof/; empty: none")
 	f.StringVar(&c.StateDir, "state-dir", "", "folder of the last good configuration, for starts without a decision server; made when absent; empty: none is kept")
 	f.IntVar(&c.MaxConnections, "max-connections", 10_000, "client connections at once")
-	f.DurationVar(&c.DecisionTimeout, "decision-timeout", 250*time.Millisecond,
-		"how long the decision service may answer nothing before last good answers and default hostgroups count; one statement waits up to 20 times as long while others are answered")
+	f.DurationVar(&c.DecisionTimeout, "decision-timeout", 5*time.Millisecond,
+		"how long a statement waits for its decision, plus 1ms for each 4 KiB of its text; then --decision-fallback counts for it")
+	f.StringVar(&c.Fallback, "decision-fallback", string(route.FallbackStale),
+		"what counts without a decision: stale (the last good answer, else the user's default hostgroup), default (always the default hostgroup) or error (the statement is refused)")
 	f.DurationVar(&c.DrainTimeout, "drain-timeout", 10*time.Second, "how long sessions may go on with their transactions at the end")
 	f.StringVar(&c.Name, "name", "", "name of this gateway, for guidelines $.router.name; empty: the host's name")
 	f.StringVar(&c.Hostname, "hostname", "", "name of the host, for guidelines $.router.hostname; empty: as the system says")
@@ -57,6 +61,8 @@ func (c *Config) check() error {
 		return fmt.Errorf("flag --max-connections: %d is below 1", c.MaxConnections)
 	case c.DecisionTimeout <= 0:
 		return fmt.Errorf("flag --decision-timeout: %s is not above 0", c.DecisionTimeout)
+	case c.fallback() != nil:
+		return fmt.Errorf("flag --decision-fallback: %w", c.fallback())
 	case c.DrainTimeout < 0:
 		return fmt.Errorf("flag --drain-timeout: %s is below 0", c.DrainTimeout)
 	case len(c.Listen) == 0:
@@ -65,6 +71,11 @@ func (c *Config) check() error {
 		return errors.New("flag --decision: at least one address is required")
 	}
 	return nil
+}
+
+func (c *Config) fallback() error {
+	_, err := route.ParseFallback(c.Fallback)
+	return err
 }
 
 // Main runs the command line and gives the exit status: 0 for an orderly end, 1 for what failed later, 2 for what

@@ -64,7 +64,8 @@ func Run(ctx context.Context, cfg Config, log *slog.Logger, signals <-chan os.Si
 
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	router := route.New(decisions, cfg.DecisionTimeout, log)
+	router := route.New(decisions, route.Options{Budget: cfg.DecisionTimeout, Fallback: route.Fallback(cfg.Fallback)}, log)
+	defer router.Close()
 	snapshots := snapshot.NewHolder(path, site, log, func(s *snapshot.Snapshot) { router.Observe(s.Generation) })
 	g := &session.Gateway{
 		Snapshots: snapshots, Router: router, Auth: auth, Metrics: session.NewMetrics(registry), Log: log, MaxConnections: cfg.MaxConnections,

@@ -182,7 +182,7 @@ func (d *guidelineDatabases) TestRoles(t *testing.T) {
 	server.publish(t, configuration(t, "guideline_roles.yaml", map[string]any{
 		"Canary": d.canary.Port, "Remote": d.remote.Port, "Password": password, "Document": document,
 	}))
-	f := &guidelineFleet{guidelineDatabases: d, server: server, gateway: newGateway(t, server, patientGateway...)}
+	f := &guidelineFleet{guidelineDatabases: d, server: server, gateway: newGateway(t, server)}
 	f.listeners = map[string]string{"": f.gateway.address}
 	conn := f.session(t, login{})
 	roles := func(reads, writes int) {

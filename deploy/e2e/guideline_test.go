@@ -156,10 +156,6 @@ type guidelineFleet struct {
 	listeners map[string]string // Their addresses.
 }
 
-// patientGateway waits for decisions: on a busy machine none may come within the usual time, and then only default hostgroups
-// count.
-var patientGateway = []string{"--decision-timeout", patience.String()}
-
 // newFleet starts a fleet with a guideline, empty for none, as generation 1.
 func (d *guidelineDatabases) newFleet(t *testing.T, document string) *guidelineFleet {
 	t.Helper()
@@ -167,7 +163,7 @@ func (d *guidelineDatabases) newFleet(t *testing.T, document string) *guidelineF
 	if got := f.server.publish(t, d.configuration(t, document)); got != 1 {
 		t.Fatalf("the first generation is %d, want 1", got)
 	}
-	flags := append(slices.Clone(patientGateway), "--name", "gate", "--local-cluster", "here", "--tags", `{"site": "south"}`)
+	flags := []string{"--name", "gate", "--local-cluster", "here", "--tags", `{"site": "south"}`}
 	for _, name := range []string{"rw", "ro", "audit"} {
 		f.listeners[name] = freeAddress(t)
 		flags = append(flags, "--listen", name+"="+f.listeners[name])

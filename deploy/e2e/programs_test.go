@@ -151,7 +151,10 @@ func newGateway(tb testing.TB, p *pointsman, flags ...string) *gateway {
 func (g *gateway) start(tb testing.TB) {
 	tb.Helper()
 	g.process = start(tb, "pointsman-gateway",
-		append([]string{"--listen", g.address, "--admin", g.admin, "--state-dir", g.stateDir, "--decision", g.decision}, g.flags...)...)
+		append([]string{
+			"--listen", g.address, "--admin", g.admin, "--state-dir", g.stateDir, "--decision", g.decision,
+			"--decision-timeout", patience.String(), // on a busy machine few answers come within the usual time
+		}, g.flags...)...)
 }
 
 // metric reads a gauge or counter of the gateway without labels, -1 when it is not there.

@@ -1,7 +1,6 @@
 package route
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"strings"
@@ -14,35 +13,8 @@ import (
 	decisionv1 "github.com/pointsman/pointsman/proto/pointsman/decision/v1"
 )
 
-// ask asks the decider and keeps the answer. It fails when there is none in time, or when the question is
-// refused (a user that the new generation lacks, say): the caller then goes on with what it has.
-func (r *Router) ask(ctx context.Context, s *Session, st *Statement, k *keys) (*decisionv1.RouteStatementResponse, bool) {
-	ctx, giveUp := context.WithCancelCause(ctx)
-	defer giveUp(nil)
-	defer r.watch(ctx, giveUp, s.Username, len(st.Text))()
-	a, err := r.put(ctx, s, st)
-	if err != nil {
-		r.unanswered(ctx, s, st, err)
-		return nil, false
-	}
-	r.Observe(a.GetGeneration())
-	c := r.classes.learn(a.GetGeneration(), a.GetCookie(), a.GetSessionAttributes(), s)
-	s.enter(c)
-	s.lastClass = c
-	switch a.GetCacheScope() {
-	case decisionv1.CacheScope_CACHE_SCOPE_DIGEST:
-		if k.byDigest && st.Generation == a.GetGeneration() {
-			r.cache.put(k.ofDigest(c.id), a)
-			break
-		}
-		fallthrough // keep it for this text alone
-	case decisionv1.CacheScope_CACHE_SCOPE_TEXT:
-		r.cache.put(k.ofText(c.id, st), a)
-		c.hasText.Store(true)
-	case decisionv1.CacheScope_CACHE_SCOPE_NONE, decisionv1.CacheScope_CACHE_SCOPE_UNSPECIFIED:
-	}
-	return a, true
-}
+// busyPause is how long a service that is too busy is left alone with a question.
+const busyPause = 50 * time.Millisecond
 
 // put puts the question, again if the service asks for that.
 func (r *Router) put(ctx context.Context, s *Session, st *Statement) (*decisionv1.RouteStatementResponse, error) {
@@ -52,15 +24,15 @@ func (r *Router) put(ctx context.Context, s *Session, st *Statement) (*decisionv
 		if !answered(err) {
 			return nil, err
 		}
-		r.breaker.succeed(r.log)
+		r.succeed()
 		switch code := status.Code(err); {
 		case code == codes.FailedPrecondition && least > 0:
 			// This server has not got the newest generation yet; its older one is better than none.
 			least = 0
 		case code == codes.ResourceExhausted:
-			// It has too much of the kind to do. Who made it so must not get past the rules by that.
+			// It has too much of the kind to do. Later it may have not.
 			select {
-			case <-time.After(r.budget):
+			case <-time.After(busyPause):
 			case <-ctx.Done():
 				return nil, ctx.Err()
 			}
@@ -88,18 +60,23 @@ func answered(err error) bool {
 }
 
 // unanswered draws the conclusions from a question that brought no answer to use.
-func (r *Router) unanswered(ctx context.Context, s *Session, st *Statement, err error) {
+func (r *Router) unanswered(ctx context.Context, s *Session, length int, err error) Cause {
 	switch cause := context.Cause(ctx); {
 	case errors.Is(cause, errSilent):
-		r.breaker.fail(r.log, cause)
+		r.fail(s.Username, cause) //nolint:contextcheck // it outlives the statement, under the router's own
+		return Down
 	case errors.Is(cause, errTooSlow):
 		r.tooSlow.Add(1)
-		r.log.Warn("question given up", "user", s.Username, "bytes", len(st.Text), "error", cause)
-	case cause != nil: // The session ends; that says nothing about the service.
+		r.log.Warn("question given up", "user", s.Username, "bytes", length, "error", cause)
+		return Overrun
+	case cause != nil: // The router ends.
+		return Ended
 	case answered(err):
-		r.log.Warn("question refused", "user", s.Username, "bytes", len(st.Text), "error", status.Convert(err).Message())
+		r.log.Warn("question refused", "user", s.Username, "bytes", length, "error", status.Convert(err).Message())
+		return Rejected
 	default:
-		r.breaker.fail(r.log, err)
+		r.fail(s.Username, err) //nolint:contextcheck // it outlives the statement, under the router's own
+		return Down
 	}
 }
 
@@ -112,7 +89,7 @@ func question(s *Session, st *Statement, minGeneration uint64) *decisionv1.Route
 			RandomValue: new(s.RandomValue), Router: s.Router,
 		},
 		Statement: &decisionv1.Statement{
-			Body:    &decisionv1.Statement_RawText{RawText: bytes.Clone(st.Text)}, // the request may outlive this call
+			Body:    &decisionv1.Statement_RawText{RawText: st.Text},
 			Command: st.Command,
 		},
 	}

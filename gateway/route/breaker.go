@@ -1,44 +1,45 @@
 package route
 
 import (
-	"log/slog"
 	"sync/atomic"
 	"time"
 )
 
-// pause is how long nobody asks after the service was found down, so that a service that hangs costs
-// its time budget once in a while and not with every statement.
+// pause is how often a service that is down is asked whether it is there again.
 const pause = 50 * time.Millisecond
 
-// breaker remembers whether the service answers.
+// breaker remembers whether the service answers. While it does not, no statement waits for it.
 type breaker struct {
-	start   time.Time
 	down    atomic.Bool
-	until   atomic.Int64  // ns since start; before it, while down, nobody asks
 	answers atomic.Uint64 // how often the service has answered anything
 }
 
-func (b *breaker) now() int64 { return int64(time.Since(b.start)) }
-
-// allows tells whether to ask now. While the service is down one question in each pause is let through.
-func (b *breaker) allows() bool {
-	if !b.down.Load() {
-		return true
+// fail takes the service for down, and has it probed until it answers.
+func (r *Router) fail(user string, err error) {
+	if r.breaker.down.Swap(true) {
+		return
 	}
-	until, now := b.until.Load(), b.now()
-	return now >= until && b.until.CompareAndSwap(until, now+int64(pause))
+	r.log.Error("decision service down: going on without it", "fallback", string(r.fallback), "error", err)
+	r.spawn(func() { r.awaitReturn(user) })
 }
 
-func (b *breaker) fail(log *slog.Logger, err error) {
-	b.until.Store(b.now() + int64(pause))
-	if !b.down.Swap(true) {
-		log.Error("decision service down: going on with cached answers and default hostgroups", "error", err)
+// awaitReturn probes the service until it answers.
+func (r *Router) awaitReturn(user string) {
+	t := time.NewTicker(pause)
+	defer t.Stop()
+	for r.breaker.down.Load() {
+		select {
+		case <-t.C:
+			r.probe(user)
+		case <-r.ctx.Done():
+			return
+		}
 	}
 }
 
-func (b *breaker) succeed(log *slog.Logger) {
-	b.answers.Add(1)
-	if b.down.Load() && b.down.Swap(false) {
-		log.Info("decision service up again")
+func (r *Router) succeed() {
+	r.breaker.answers.Add(1)
+	if r.breaker.down.Load() && r.breaker.down.Swap(false) {
+		r.log.Info("decision service up again")
 	}
 }

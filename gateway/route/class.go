@@ -43,6 +43,14 @@ func (c *classes) find(generation uint64, s *Session) *class {
 	return c.byValues[values]
 }
 
+// latest is find in the newest generation that any answer was of: for last good answers.
+func (c *classes) latest(s *Session) *class {
+	c.mu.Lock()
+	generation := c.generation
+	c.mu.Unlock()
+	return c.find(generation, s)
+}
+
 // learn gives the class of a cookie that was just received for the session.
 func (c *classes) learn(generation uint64, cookie []byte, attributes []string, s *Session) *class {
 	c.mu.Lock()

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"log/slog"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -16,15 +17,24 @@ type Decider interface {
 }
 
 // Source says where an answer came from.
-type Source string
+type Source uint8
 
-// The sources. All but Cached and Asked mean that the decision service could not be asked, refused, or took too long.
+// The sources. All but Cached and Asked mean that there was no answer in time; see [Cause].
 const (
-	Cached  Source = "cache"   // the cache, by cookie
-	Asked   Source = "asked"   // the decision service
-	Stale   Source = "stale"   // the last good answer, of an older generation
-	Default Source = "default" // the user's default hostgroup
+	Cached  Source = iota // the cache, by cookie
+	Asked                 // the decision service
+	Stale                 // the last good answer, of an older generation
+	Default               // the user's default hostgroup
+	Refused               // nowhere: the answer is that of Default, for statements that must go on
 )
+
+// Sources counts the sources.
+const Sources = 5
+
+var sourceNames = [Sources]string{"cache", "asked", "stale", "default", "refused"}
+
+// String gives the source as metrics name it.
+func (s Source) String() string { return sourceNames[s] }
 
 // Session is what is known of a client's session. It belongs to one goroutine. A changed field counts from
 // the next Decide on, after Changed was called.
@@ -46,18 +56,22 @@ type Session struct {
 	class      *class // of the last answer; nil: to be found
 	classID    uint64 // of class, with its generation
 	generation uint64
-	lastClass  *class // for last good answers
+	lastClass  *class        // for last good answers
+	questions  *atomic.Int32 // that are on their way
 }
 
 // enter notes the class that the session is in; nil: none is known.
 func (s *Session) enter(c *class) {
+	if s.class != nil && s.class != c {
+		s.lastClass = s.class
+	}
 	if s.class = c; c != nil {
 		s.classID, s.generation = c.id, c.generation
 	}
 }
 
 // Changed says that a field has changed: the session's class must be found anew.
-func (s *Session) Changed() { s.class = nil }
+func (s *Session) Changed() { s.class, s.lastClass = nil, nil }
 
 // Statement is one statement to route. Transactions and locks are not part of it: they change only the destination,
 // and the session sees to that itself.
@@ -71,26 +85,57 @@ type Statement struct {
 	Command      decisionv1.Command
 }
 
+// Options say how long answers are waited for, and what counts without one.
+type Options struct {
+	// Budget is how long a statement waits for its answer; to it comes 1 ms for each 4 KiB of its text.
+	Budget time.Duration
+	// Fallback is what counts when there is no answer in time. Empty: FallbackStale.
+	Fallback Fallback
+}
+
 // Router answers where statements go.
 type Router struct {
-	decider Decider
-	budget  time.Duration
-	log     *slog.Logger
+	decider  Decider
+	budget   time.Duration
+	silence  time.Duration // how long the service may answer nothing
+	fallback Fallback
+	log      *slog.Logger
 
 	newest  atomic.Uint64 // the newest generation seen anywhere
 	classes classes
 	cache   *cache
 	breaker breaker
+	flights flights
+	causes  [Causes]atomic.Uint64 // statements without an answer
 
-	waiting atomic.Int64 // bytes of the statements whose answers are waited for
+	waiting atomic.Int64 // bytes of the statements that are asked about
 	probing atomic.Bool  // whether a probe is on its way
 	tooSlow atomic.Uint64
+
+	ctx     context.Context // of the questions, which outlive the statements that they are asked for
+	end     context.CancelFunc
+	running sync.WaitGroup
 }
 
-// New makes a router that takes the service for down when it answers nothing for the budget. The answer to one question
-// is waited for up to 20 budgets while others are answered.
-func New(d Decider, budget time.Duration, log *slog.Logger) *Router {
-	return &Router{decider: d, budget: budget, log: log, cache: new(cache), breaker: breaker{start: time.Now()}}
+// New makes a router. Close ends it.
+func New(d Decider, o Options, log *slog.Logger) *Router {
+	ctx, end := context.WithCancel(context.Background())
+	if o.Fallback == "" {
+		o.Fallback = FallbackStale
+	}
+	r := &Router{
+		decider: d, budget: o.Budget, silence: max(o.Budget, minSilence), fallback: o.Fallback, log: log,
+		cache: new(cache), ctx: ctx, end: end,
+	}
+	r.flights.byKey = map[flightKey]*flight{}
+	return r
+}
+
+// Close gives up all questions and waits for their end. Nothing is asked any more.
+func (r *Router) Close() {
+	r.end()
+	r.flights.close()
+	r.running.Wait()
 }
 
 // Observe says that a generation was seen: answers of older ones are retired.
@@ -115,10 +160,16 @@ func (r *Router) Up() bool { return !r.breaker.down.Load() }
 // TooSlow counts the questions that were given up although the service answered others.
 func (r *Router) TooSlow() uint64 { return r.tooSlow.Load() }
 
-// Decide gives the answer for one statement. It always gives one, and it must not be changed: sessions share it.
+// Unanswered counts the statements without an answer in time.
+func (r *Router) Unanswered(c Cause) uint64 { return r.causes[c].Load() }
+
+// Budget is how long statements wait for an answer, not counted what large ones get on top.
+func (r *Router) Budget() time.Duration { return r.budget }
+
+// Decide gives the answer for one statement, within the budget. It always gives one, and it must not be changed: sessions
+// share it.
 func (r *Router) Decide(ctx context.Context, s *Session, st *Statement) (*decisionv1.RouteStatementResponse, Source) {
-	newest := r.newest.Load()
-	if s.class == nil || s.generation != newest {
+	if newest := r.newest.Load(); s.class == nil || s.generation != newest {
 		s.enter(r.classes.find(newest, s))
 	}
 	var keys keys
@@ -128,23 +179,12 @@ func (r *Router) Decide(ctx context.Context, s *Session, st *Statement) (*decisi
 			return a, Cached
 		}
 	}
-	if r.breaker.allows() {
-		if a, ok := r.ask(ctx, s, st, &keys); ok {
-			return a, Asked
-		}
+	a, cause := r.await(ctx, s, st, &keys)
+	if a != nil {
+		return a, Asked
 	}
-	for _, c := range []*class{s.class, s.lastClass} {
-		if c != nil {
-			if a := r.lookup(c, c.id, st, &keys, true); a != nil {
-				return a, Stale
-			}
-		}
-	}
-	return &decisionv1.RouteStatementResponse{
-		DestinationHostgroup: new(s.DefaultHostgroup),
-		Reason:               decisionv1.Reason_REASON_DEFAULT_HOSTGROUP,
-		CacheScope:           decisionv1.CacheScope_CACHE_SCOPE_NONE,
-	}, Default
+	r.causes[cause].Add(1)
+	return r.without(s, st, &keys)
 }
 
 // keys are a statement's two cache keys, but for the class. The text is hashed only when it is needed. (They are filled

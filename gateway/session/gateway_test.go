@@ -143,6 +143,8 @@ type gatewayOptions struct {
 	runtime        *configv1.RuntimeState
 	maxConnections int
 	noConfig       bool
+	budget         time.Duration // wait, unless given
+	fallback       route.Fallback
 }
 
 var newAuth = sync.OnceValues(mysql.NewAuthenticator)
@@ -174,7 +176,11 @@ func startGateway(t *testing.T, o gatewayOptions) *testGateway {
 		config: make(chan *configv1.WatchGatewayConfigResponse), log: &lockedBuffer{},
 	}
 	log := slog.New(slog.NewTextHandler(g.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	router := route.New(g.decider, wait, log)
+	if o.budget == 0 {
+		o.budget = wait
+	}
+	router := route.New(g.decider, route.Options{Budget: o.budget, Fallback: o.fallback}, log)
+	t.Cleanup(router.Close)
 	holder := snapshot.NewHolder("", o.site, log, func(s *snapshot.Snapshot) { router.Observe(s.Generation) })
 	g.Gateway = &Gateway{
 		Snapshots: holder, Router: router, Auth: auth, Metrics: NewMetrics(g.registry), Log: log, MaxConnections: o.maxConnections,

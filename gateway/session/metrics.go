@@ -8,6 +8,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/pointsman/pointsman/gateway/mysql"
+	"github.com/pointsman/pointsman/gateway/route"
 	decisionv1 "github.com/pointsman/pointsman/proto/pointsman/decision/v1"
 )
 
@@ -15,7 +16,8 @@ import (
 type Metrics struct {
 	sessions        prometheus.Gauge
 	commands        *prometheus.CounterVec
-	decisions       *prometheus.CounterVec
+	decisions       [reasons][route.Sources]prometheus.Counter
+	fastForward     prometheus.Counter
 	statements      *prometheus.CounterVec
 	latency         prometheus.Histogram
 	errors          *prometheus.CounterVec
@@ -37,7 +39,6 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 	m := &Metrics{
 		sessions:        prometheus.NewGauge(prometheus.GaugeOpts{Namespace: "pointsman", Subsystem: "gateway", Name: "sessions", Help: "Client connections."}),
 		commands:        vec("commands_total", "Commands of clients by command byte.", "command"),
-		decisions:       vec("decisions_total", "Decisions by reason and by where the answer came from (cache, asked, stale, default, fast_forward).", "reason", "source"),
 		statements:      vec("statements_total", "Statements sent to servers by hostgroup.", "hostgroup"),
 		errors:          vec("errors_total", "Errors by source: client, gateway or backend.", "source"),
 		pins:            vec("pins_total", "Sessions held on a server because of state there, by cause.", "cause"),
@@ -53,7 +54,14 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 			Help: "Time from sending a statement to the end of its response.", Buckets: prometheus.ExponentialBuckets(50e-6, 2, 20),
 		}),
 	}
-	r.MustRegister(m.sessions, m.commands, m.decisions, m.statements, m.latency, m.errors, m.pins, m.retries, m.connectFailures, m.unsupported, m.guidedBy)
+	decisions := vec("decisions_total", "Decisions by reason and by where the answer came from (cache, asked, stale, default, refused, fast_forward).", "reason", "source")
+	m.fastForward = decisions.WithLabelValues(reasonNames[decisionv1.Reason_REASON_DEFAULT_HOSTGROUP], "fast_forward")
+	for reason, name := range reasonNames {
+		for source := range route.Source(route.Sources) {
+			m.decisions[reason][source] = decisions.WithLabelValues(name, source.String())
+		}
+	}
+	r.MustRegister(m.sessions, m.commands, decisions, m.statements, m.latency, m.errors, m.pins, m.retries, m.connectFailures, m.unsupported, m.guidedBy)
 	return m
 }
 
@@ -73,15 +81,23 @@ func (m *Metrics) command(code byte) {
 	m.commands.WithLabelValues(name).Inc()
 }
 
-var reasonNames = map[decisionv1.Reason]string{
-	decisionv1.Reason_REASON_RULE: "rule", decisionv1.Reason_REASON_FAST_ROUTE: "fast_route",
+// reasons is how many numbers of reasons are known. Others count as REASON_UNSPECIFIED.
+const reasons = int(decisionv1.Reason_REASON_ANSWERED) + 1
+
+var reasonNames = [reasons]string{
+	decisionv1.Reason_REASON_UNSPECIFIED: "other",
+	decisionv1.Reason_REASON_RULE:        "rule", decisionv1.Reason_REASON_FAST_ROUTE: "fast_route",
 	decisionv1.Reason_REASON_ANNOTATION: "annotation", decisionv1.Reason_REASON_DEFAULT_HOSTGROUP: "default_hostgroup",
 	decisionv1.Reason_REASON_TRANSACTION: "transaction", decisionv1.Reason_REASON_LOCKED: "locked",
 	decisionv1.Reason_REASON_ANSWERED: "answered", decisionv1.Reason_REASON_GUIDELINE: "guideline",
 }
 
-func (m *Metrics) decision(a *decisionv1.RouteStatementResponse, source string) {
-	m.decisions.WithLabelValues(reasonNames[a.GetReason()], source).Inc()
+func (m *Metrics) decision(a *decisionv1.RouteStatementResponse, source route.Source) {
+	reason := int(a.GetReason())
+	if reason < 0 || reason >= reasons {
+		reason = 0
+	}
+	m.decisions[reason][source].Inc()
 }
 
 // maxRoutes bounds the values of the label route.

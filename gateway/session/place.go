@@ -75,6 +75,9 @@ func (s *session) place(ctx context.Context, st *statement) (*backend, error) {
 	}
 	var begin statement
 	leads := s.leads(ctx, st, &begin)
+	if leads.undecided && !s.mustGoOn(st) {
+		return nil, s.noDecision()
+	}
 	at, err := s.destination(ctx, leads)
 	if err != nil {
 		return nil, err

@@ -32,6 +32,7 @@ type statement struct {
 	generation uint64             // that the settings are of
 	command    decisionv1.Command // that it was decided as
 	delayed    time.Duration      // so far
+	undecided  bool               // there was no answer in time, and the statement shall not go on without
 
 	prepare *preparedStatement // being prepared
 	execute *preparedStatement // being executed
@@ -137,6 +138,7 @@ func (s *session) decide(ctx context.Context, st *statement, command decisionv1.
 				st.answer = toDefault(s.route.DefaultHostgroup)
 			}
 		}
+		st.undecided = source == route.Refused
 		s.choose(ctx, st, snap)
 		return
 	}
@@ -148,13 +150,13 @@ func (s *session) ask(ctx context.Context, st *statement, snap *snapshot.Snapsho
 	u := snap.User(s.login.User)
 	if u == nil { // removed since the login: the service would refuse to answer
 		st.answer = toDefault(s.route.DefaultHostgroup)
-		s.Metrics.decision(st.answer, string(route.Default))
+		s.Metrics.decision(st.answer, route.Default)
 		return route.Default
 	}
 	s.route.DefaultHostgroup = u.GetDefaultHostgroup()
 	if u.GetFastForward() {
 		st.answer = fastForward(u.GetDefaultHostgroup())
-		s.Metrics.decision(st.answer, "fast_forward")
+		s.Metrics.fastForward.Inc()
 		return route.Default
 	}
 	q := route.Statement{Text: st.text, TextHash: st.textHash, Command: st.command}
@@ -163,7 +165,7 @@ func (s *session) ask(ctx context.Context, st *statement, snap *snapshot.Snapsho
 		q.DigestText, q.DigestHash, q.FirstComment = st.digest, st.hash, st.comment
 	}
 	st.answer, source = s.Router.Decide(ctx, &s.route, &q)
-	s.Metrics.decision(st.answer, string(source))
+	s.Metrics.decision(st.answer, source)
 	return source
 }
 
@@ -185,6 +187,9 @@ func toDefault(hostgroup int32) *decisionv1.RouteStatementResponse {
 // date during the delay, the new answer is obeyed.
 func (s *session) obey(ctx context.Context, st *statement) (done bool, err error) {
 	a := st.answer
+	if st.undecided && !s.mustGoOn(st) {
+		return true, s.fail(ctx, s.noDecision())
+	}
 	if a.OkMsg != nil && st.command == decisionv1.Command_COMMAND_PREPARE {
 		return false, nil // the EXECUTE is answered so; a PREPARE has another form of answer
 	}
@@ -219,6 +224,16 @@ func (s *session) obey(ctx context.Context, st *statement) (done bool, err error
 		s.route.Changed()
 	}
 	return false, nil
+}
+
+// mustGoOn tells whether a statement is better sent without a decision than refused: the end of a transaction, and what belongs to
+// an open one, have their server already.
+func (s *session) mustGoOn(st *statement) bool { return st.kind.commit || s.state.transaction != nil }
+
+// noDecision refuses a statement that has no answer in time.
+func (s *session) noDecision() *mysql.Error {
+	return mysql.NewError(codeUnreachable, "HY000",
+		"No decision in %s: the decision service is late or away, and --decision-fallback=error lets nothing go on without it", s.Router.Budget())
 }
 
 // rewritten is the text to send instead, nil for the client's own.

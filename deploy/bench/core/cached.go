@@ -32,7 +32,7 @@ func (s *suite) routeCached() error {
 		return err
 	}
 	log := slog.New(slog.DiscardHandler)
-	router := route.New(decider{newService(d.generation, log, nil)}, time.Minute, log)
+	router := route.New(decider{newService(d.generation, log, nil)}, route.Options{Budget: time.Minute}, log)
 	sessions := make([]route.Session, len(d.sessions))
 	for i := range sessions {
 		from := &d.sessions[i]
