@@ -154,7 +154,7 @@ func (c *Conn) WritePacket(payload []byte) error {
 }
 
 // writeFragments writes head and payload as one payload, whose first packet has number seq. It returns how many packets
-// that took. head is a few bytes.
+// that took. head is of at most maxAttributes bytes and a few.
 func (c *Conn) writeFragments(head, payload []byte, seq byte) (packets byte, err error) {
 	total := len(head) + len(payload)
 	if headerSize+total <= len(c.buf) {
@@ -162,6 +162,11 @@ func (c *Conn) writeFragments(head, payload []byte, seq byte) (packets byte, err
 		c.out = append(append(c.out, head...), payload...)
 		return 1, c.write(c.out)
 	}
+	defer func() {
+		if cap(c.out) > bufferSize {
+			c.out = nil // had a large head
+		}
+	}()
 	for {
 		length := min(len(head)+len(payload), MaxFragment)
 		c.out = append(appendHeader(c.out[:0], length, seq+packets), head...)

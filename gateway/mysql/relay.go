@@ -1,6 +1,7 @@
 package mysql
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"time"
@@ -48,7 +49,7 @@ func Relayable(code byte) bool {
 
 // Request says how the client's current command is to be relayed.
 type Request struct {
-	// Text, unless nil, replaces all that follows the command byte: another query text.
+	// Text, unless nil, replaces all that follows the command byte: another query text. Query attributes stay before it.
 	Text []byte
 	// StatementID, unless 0, is the id that the client is told in the answer to COM_STMT_PREPARE.
 	StatementID uint32
@@ -61,7 +62,7 @@ type Request struct {
 const lastWordsWait = time.Second
 
 // Relay sends the client's current command to the backend and the response to the client. Both connections must have
-// negotiated the same [CapDeprecateEOF].
+// negotiated the same [CapDeprecateEOF] and [CapQueryAttributes].
 //
 // The error is nil when the response reached the client whole, also if it was an ERR (see Outcome.Err). It is a
 // [*SideError] when a connection broke: a broken backend with Outcome.FirstByteSent false may be replaced and the command
@@ -77,7 +78,7 @@ func Relay(client, backend *Conn, req Request) (Outcome, error) {
 	s := &backend.scan
 	*s = scan{src: backend, dst: client, out: &backend.outcome, pos: backend.r, first: true, stmtID: req.StatementID, onError: req.OnError}
 	*s.out = Outcome{}
-	err := s.upload(req.Text)
+	err := s.upload(form, req.Text)
 	if err == nil {
 		err = s.response(form)
 	}
@@ -85,7 +86,7 @@ func Relay(client, backend *Conn, req Request) (Outcome, error) {
 }
 
 // upload sends the client's current command, and learns from its count of packets how the response is numbered.
-func (s *scan) upload(text []byte) error {
+func (s *scan) upload(form responseForm, text []byte) error {
 	client, backend, cmd := s.dst, s.src, &s.dst.cmd
 	var sent byte
 	var err error
@@ -95,10 +96,18 @@ func (s *scan) upload(text []byte) error {
 		}
 		sent = byte(cmd.fragments)
 	} else {
+		attributes, malformed := client.attributes()
+		if malformed != nil {
+			return errors.Join(malformed, ErrUnsupported)
+		}
+		head := cmd.Payload[:1+attributes]
+		if !cmd.Complete {
+			head = bytes.Clone(head) // it may be in the buffer that draining uses
+		}
 		if err := client.Drain(); err != nil {
 			return err
 		}
-		if sent, err = backend.writeFragments([]byte{cmd.Code}, text, 0); err != nil {
+		if sent, err = backend.writeFragments(head, text, 0); err != nil {
 			err = backendError("write", err)
 		}
 	}
@@ -106,12 +115,12 @@ func (s *scan) upload(text []byte) error {
 	if err == nil {
 		return nil
 	}
-	return s.rejected(err)
+	return s.rejected(form, err)
 }
 
 // rejected judges an upload that failed. A backend that hung up may have said why, and when the command can't be tried
-// elsewhere, the client shall know.
-func (s *scan) rejected(err error) error {
+// elsewhere, the client shall know, unless the command has no response.
+func (s *scan) rejected(form responseForm, err error) error {
 	var side *SideError
 	if !errors.As(err, &side) || side.Side == SideClient {
 		return err
@@ -124,7 +133,7 @@ func (s *scan) rejected(err error) error {
 		return err
 	}
 	side.Err = told
-	if client.cmd.Replayable() {
+	if client.cmd.Replayable() || form == formNone {
 		return err
 	}
 	if err := client.WriteError(told); err != nil {
@@ -144,7 +153,11 @@ func (c *Conn) Exec(code byte, arg []byte) (Outcome, error) {
 	s := &c.scan
 	*s = scan{src: c, out: &c.outcome, pos: c.r, first: true}
 	*s.out = Outcome{}
-	sent, err := c.writeFragments([]byte{code}, arg, 0)
+	head := []byte{code}
+	if code == ComQuery && c.Capabilities&CapQueryAttributes != 0 {
+		head = append(head, 0, 1) // no attributes, in one set
+	}
+	sent, err := c.writeFragments(head, arg, 0)
 	if err != nil {
 		return Outcome{}, backendError("write", err)
 	}

@@ -447,6 +447,21 @@ func TestRelayBroken(t *testing.T) {
 	})
 }
 
+// TestRelayRefusedLongData has a server that refuses what has no response: the client must not get one.
+func TestRelayRefusedLongData(t *testing.T) {
+	cn := &memConn{in: frame(0, append([]byte{ComStmtSendLongData}, make([]byte, 100_000)...))}
+	refusal := frame(1, appendErr(nil, NewError(CodePacketTooLarge, "08S01", "Got a packet bigger than 'max_allowed_packet' bytes")))
+	client, backend := NewConn(cn), NewConn(&memConn{in: refusal, writeErr: io.ErrClosedPipe, goodWrites: 2})
+	if _, err := client.ReadCommand(); err != nil {
+		t.Fatal(err)
+	}
+	out, err := Relay(client, backend, Request{})
+	var told *Error
+	if !errors.As(err, &told) || told.Code != CodePacketTooLarge || out.FirstByteSent || cn.out.Len() > 0 {
+		t.Errorf("%v, %+v, client got %q", err, out, cn.out.Bytes())
+	}
+}
+
 func TestRelayAgainElsewhere(t *testing.T) {
 	farewell := frame(0, appendErr(nil, NewError(4031, "HY000", "Timeout")))
 	for name, first := range map[string]*memConn{

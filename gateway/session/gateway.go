@@ -22,6 +22,7 @@ const (
 	codeUserLimit       uint16 = 1203
 	codeNotPreparable   uint16 = 1295
 	codeStatementLimit  uint16 = 1461
+	codeMalformed       uint16 = 1835
 )
 
 // defaultCharset is the low byte of utf8mb4_general_ci's id, known to MySQL and MariaDB alike.

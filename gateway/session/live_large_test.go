@@ -93,28 +93,6 @@ func liveLarge(t *testing.T, f *fleet) {
 			t.Errorf("statement of %d bytes: %d bytes back, %v", len(text)+1, len(got), err)
 		}
 	}
-	r := g.dial(t, "app", "shop")
-	go func() {
-		chunk := bytes.Repeat([]byte{'z'}, 1<<20)
-		for i := range 6 {
-			_, _ = r.nc.Write([]byte{0xff, 0xff, 0xff, byte(i)})
-			rest := mysql.MaxFragment
-			if i == 0 {
-				_, _ = r.nc.Write([]byte{mysql.ComQuery})
-				rest--
-			}
-			for rest > 0 {
-				n, err := r.nc.Write(chunk[:min(rest, len(chunk))])
-				if err != nil {
-					return
-				}
-				rest -= n
-			}
-		}
-		_, _ = r.nc.Write([]byte{0, 0, 0, 6})
-	}()
-	r.readError(t, 1153)
-	r.expectEnd(t)
 }
 
 // liveClientGone has a client that gives up in the middle of a statement.

@@ -77,6 +77,8 @@ func TestLive(t *testing.T) {
 		{"MultiResults", liveMultiResults},
 		{"LocalInfile", liveLocalInfile},
 		{"Large", liveLarge},
+		{"Streamed", liveStreamed},
+		{"StreamedPrepared", liveStreamedPrepared},
 		{"ClientGone", liveClientGone},
 		{"Drain", liveDrain},
 		{"MaxConnections", liveMaxConnections},

@@ -112,6 +112,8 @@ func (s *session) held(st *statement) *backend {
 		return state.insert
 	case st.kind.needsLast && s.alive(state.last):
 		return state.last
+	case st.execute != nil && st.execute.cut && s.alive(st.execute.home):
+		return st.execute.home // no other server can be told of it
 	}
 	return nil
 }

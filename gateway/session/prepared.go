@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
-	"errors"
 
 	"github.com/pointsman/pointsman/gateway/mysql"
 	"github.com/pointsman/pointsman/gateway/route"
@@ -15,6 +14,7 @@ import (
 type prepared struct {
 	lastID     uint32
 	statements map[uint32]*preparedStatement
+	texts      int      // bytes of their texts
 	long       *backend // has long data for a statement that is not executed yet
 }
 
@@ -22,6 +22,7 @@ type prepared struct {
 type preparedStatement struct {
 	id     uint32
 	text   []byte    // as the client sent it: what decisions look at
+	cut    bool      // text is only the beginning: no other server can be told of the statement
 	seen   statement // the text as examined last, without settings
 	sent   []byte    // as servers know it; nil when no rule has rewritten it
 	schema string    // in which its names were looked up
@@ -31,6 +32,7 @@ type preparedStatement struct {
 	on     map[*backend]*serverStatement
 
 	types   []byte // of the parameters, as last bound by the client
+	bound   int    // parameters that the types are of, with query attributes
 	binding int    // counts changes of types
 
 	longSent bool  // long data waits for the EXECUTE
@@ -44,6 +46,9 @@ type serverStatement struct {
 
 // maxPrepared bounds the statements of one session, as MySQL's max_prepared_stmt_count bounds those of a server.
 const maxPrepared = 16382
+
+// maxPreparedTexts bounds the bytes of the texts that a session's statements are remembered by.
+const maxPreparedTexts = 64 << 20
 
 // errLongLost tells of long data that went with its connection.
 var errLongLost = mysql.NewError(codeLostBackend, "08S01", "Lost connection to server together with long data of the statement")
@@ -70,31 +75,59 @@ func (p *prepared) forget(b *backend) {
 
 // prepare routes and runs COM_STMT_PREPARE.
 func (s *session) prepare(ctx context.Context, cmd *mysql.Command) error {
-	if err := s.gather(cmd); err != nil {
-		return err
+	if err := s.gather(cmd, 1+maxDecided); err != nil {
+		return s.fail(ctx, err)
 	}
-	if len(s.prepared.statements) >= maxPrepared {
-		return s.client.WriteError(mysql.NewError(codeStatementLimit, "42000",
-			"Can't create more than max_prepared_stmt_count statements (current value: %d)", maxPrepared))
+	if e := s.prepared.full(len(cmd.Arg())); e != nil {
+		return s.client.WriteError(e)
 	}
 	st := s.examine(cmd.Arg())
-	if st.kind.kill { // its id would have to be translated
+	st.kind.read = st.kind.read && cmd.Complete // what is streamed can't be sent again
+	if st.kind.kill {                           // its id would have to be translated
 		return s.client.WriteError(mysql.NewError(codeNotPreparable, "HY000", "KILL is not supported in the prepared statement protocol"))
 	}
 	s.decide(ctx, &st, decisionv1.Command_COMMAND_PREPARE)
+	if !cmd.Complete && rewritten(st.answer) != nil {
+		return s.prepareWhole(ctx, cmd) // only its beginning was rewritten
+	}
 	if done, err := s.obey(ctx, &st); done || err != nil {
 		return err
 	}
 	ps := &preparedStatement{
-		text: bytes.Clone(st.text), sent: rewritten(st.answer), schema: s.state.schema, on: map[*backend]*serverStatement{},
+		text: bytes.Clone(st.text), cut: !cmd.Complete, sent: rewritten(st.answer), schema: s.state.schema, on: map[*backend]*serverStatement{},
 	}
 	if ps.sent != nil {
+		if ps.cut {
+			return s.prepareWhole(ctx, cmd) // the answer has changed during a delay
+		}
 		s.become(&st, ps.sent)
 	}
 	s.prepared.lastID++
 	ps.id = s.prepared.lastID
 	st.prepare = ps
 	return s.run(ctx, cmd, &st, ps.sent)
+}
+
+// prepareWhole is prepare for a large statement that the gateway has to know to its end.
+func (s *session) prepareWhole(ctx context.Context, cmd *mysql.Command) error {
+	if err := s.gatherWhole(cmd); err != nil {
+		return s.fail(ctx, err)
+	}
+	return s.prepare(ctx, cmd)
+}
+
+// full refuses a statement with so many bytes of text when the session has too many already.
+func (p *prepared) full(text int) *mysql.Error {
+	switch {
+	case len(p.statements) >= maxPrepared:
+		return mysql.NewError(codeStatementLimit, "42000",
+			"Can't create more than max_prepared_stmt_count statements (current value: %d)", maxPrepared)
+	case p.texts+text > maxPreparedTexts:
+		return mysql.NewError(codeStatementLimit, "42000",
+			"Can't create more prepared statements: the texts of this connection's %d have %d bytes, and the gateway keeps at most %d",
+			len(p.statements), p.texts, maxPreparedTexts)
+	}
+	return nil
 }
 
 // preparedOn notes a statement that a server has prepared for the client.
@@ -106,6 +139,7 @@ func (s *session) preparedOn(ps *preparedStatement, b *backend, out *mysql.Outco
 	ps.home = b
 	ps.on[b] = &serverStatement{id: out.Prepared.ID}
 	s.prepared.statements[ps.id] = ps
+	s.prepared.texts += len(ps.text)
 }
 
 // lastPrepared is the id by which MariaDB clients mean the statement prepared last.
@@ -128,11 +162,15 @@ func (s *session) unknownStatement(what string) error {
 	return s.client.WriteError(mysql.NewError(mysql.CodeUnknownStatement, "HY000", "Unknown prepared statement handler given to %s", what))
 }
 
+// errCut tells that a statement can't be made known to another server. Clients that can will prepare it again.
+var errCut = mysql.NewError(mysql.CodeUnknownStatement, "HY000", "Unknown prepared statement handler given to mysqld_stmt_execute: "+
+	"statements of more than %d bytes stay on the connection that they were prepared on, and that is gone or the session is held on another one", maxDecided)
+
 // execute routes and runs COM_STMT_EXECUTE: where the statement was prepared as long as decisions lead there, else it
 // is prepared anew where they do.
 func (s *session) execute(ctx context.Context, cmd *mysql.Command) error {
-	if err := s.gather(cmd); err != nil {
-		return err
+	if err := s.gather(cmd, 1+maxDecided); err != nil {
+		return s.fail(ctx, err)
 	}
 	ps := s.statementOf(cmd)
 	if ps == nil {
@@ -143,8 +181,11 @@ func (s *session) execute(ctx context.Context, cmd *mysql.Command) error {
 		s.setLong(ps, false)
 		return s.fail(ctx, err)
 	}
-	ps.noteTypes(cmd.Payload)
+	if err := s.noteTypes(ps, cmd); err != nil {
+		return s.fail(ctx, err)
+	}
 	st := s.examineExecute(ctx, ps)
+	st.kind.read = st.kind.read && cmd.Complete // what is streamed can't be sent again
 	if done, err := s.obey(ctx, &st); done || err != nil {
 		s.setLong(ps, false)
 		return err
@@ -236,6 +277,9 @@ func (s *session) homeOf(ps *preparedStatement, at *place) *backend {
 func (s *session) prepareOn(ctx context.Context, ps *preparedStatement, b *backend, cmd *mysql.Command) ([]byte, error) {
 	on := ps.on[b]
 	if on == nil {
+		if ps.cut {
+			return nil, errCut
+		}
 		id, err := s.prepareAnew(ctx, ps, b)
 		if err != nil {
 			return nil, err
@@ -245,23 +289,28 @@ func (s *session) prepareOn(ctx context.Context, ps *preparedStatement, b *backe
 	}
 	ps.home = b
 	binary.LittleEndian.PutUint32(cmd.Payload[1:], on.id)
-	if cmd.Code != mysql.ComStmtExecute || ps.params == 0 {
+	if cmd.Code != mysql.ComStmtExecute {
 		return nil, nil
 	}
-	at := ps.boundFlag()
-	if len(cmd.Payload) <= at {
-		return nil, nil // malformed: the server says so
+	e, err := s.client.Execution(ps.params)
+	if err != nil || e.Params == 0 {
+		return nil, nil //nolint:nilerr // malformed: the server says so
 	}
-	if cmd.Payload[at] == 1 || on.binding == ps.binding {
+	if e.Bound {
 		on.binding = ps.binding
+	}
+	if on.binding == ps.binding || e.Params != ps.bound {
 		return nil, nil
+	}
+	if err := s.gatherWhole(cmd); err != nil {
+		return nil, err
 	}
 	on.binding = ps.binding
 	text := make([]byte, 0, len(cmd.Payload)+len(ps.types))
-	text = append(text, cmd.Payload[1:at]...)
+	text = append(text, cmd.Payload[1:e.Flag]...)
 	text = append(text, 1)
 	text = append(text, ps.types...)
-	return append(text, cmd.Payload[at+1:]...), nil
+	return append(text, cmd.Payload[e.Flag+1:]...), nil
 }
 
 // prepareAnew makes a statement known to another server, in the schema that was in force when the client prepared it.
@@ -287,28 +336,27 @@ func (s *session) prepareAnew(ctx context.Context, ps *preparedStatement, b *bac
 	return id, s.sync(ctx, b, true)
 }
 
-// boundFlag is the place of new-params-bound in an EXECUTE's payload: after command, id, flags, iterations and the
-// bitmap of NULLs.
-func (ps *preparedStatement) boundFlag() int { return 1 + 4 + 1 + 4 + (ps.params+7)/8 }
-
 // noteTypes remembers the parameter types that an EXECUTE brings: clients send them once.
-func (ps *preparedStatement) noteTypes(payload []byte) {
-	at := ps.boundFlag()
-	if ps.params == 0 || len(payload) < at+1+2*ps.params || payload[at] != 1 {
-		return
+func (s *session) noteTypes(ps *preparedStatement, cmd *mysql.Command) error {
+	e, err := s.client.Execution(ps.params)
+	if err != nil && !cmd.Complete {
+		if err := s.gatherWhole(cmd); err != nil {
+			return err
+		}
+		e, err = s.client.Execution(ps.params)
 	}
-	types := payload[at+1 : at+1+2*ps.params]
-	if bytes.Equal(types, ps.types) {
-		return
+	if err != nil || !e.Bound || e.Params == ps.bound && bytes.Equal(e.Types, ps.types) {
+		return nil //nolint:nilerr // malformed: the server says so
 	}
-	ps.types = append(ps.types[:0], types...)
+	ps.types, ps.bound = append(ps.types[:0], e.Types...), e.Params
 	ps.binding++
+	return nil
 }
 
 // sendLongData forwards a part of a parameter. It has no response, so errors show at the EXECUTE.
 func (s *session) sendLongData(ctx context.Context, cmd *mysql.Command) error {
-	if err := s.gather(cmd); err != nil {
-		return err
+	if err := s.gather(cmd, 1+maxDecided); err != nil {
+		return s.fail(ctx, err)
 	}
 	ps := s.statementOf(cmd)
 	if ps == nil {
@@ -328,8 +376,9 @@ func (s *session) sendLongData(ctx context.Context, cmd *mysql.Command) error {
 	}
 	s.setLong(ps, true)
 	if _, err := mysql.Relay(s.client, b.Conn, mysql.Request{}); err != nil {
-		var side *mysql.SideError
-		if errors.As(err, &side) && side.Side == mysql.SideClient {
+		if isClientGone(err) {
+			_ = b.Conn.Close() // in the middle of the data
+			s.backends.drop(b)
 			return err
 		}
 		_ = s.lost(b, err) // the EXECUTE will tell
@@ -339,8 +388,8 @@ func (s *session) sendLongData(ctx context.Context, cmd *mysql.Command) error {
 
 // onStatement runs COM_STMT_FETCH and COM_STMT_RESET where the statement ran last.
 func (s *session) onStatement(ctx context.Context, cmd *mysql.Command) error {
-	if err := s.gather(cmd); err != nil {
-		return err
+	if err := s.gatherWhole(cmd); err != nil {
+		return s.fail(ctx, err)
 	}
 	ps := s.statementOf(cmd)
 	if ps == nil {
@@ -377,6 +426,7 @@ func (s *session) closeStatement(cmd *mysql.Command) error {
 	s.setLong(ps, false)
 	ps.setCursor(nil)
 	delete(s.prepared.statements, ps.id)
+	s.prepared.texts -= len(ps.text)
 	for b, on := range ps.on {
 		var id [4]byte
 		binary.LittleEndian.PutUint32(id[:], on.id)

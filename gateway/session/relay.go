@@ -25,7 +25,7 @@ func (s *session) run(ctx context.Context, cmd *mysql.Command, st *statement, te
 		req := mysql.Request{Text: text}
 		if err == nil && st.execute != nil {
 			req.Text, err = s.prepareOn(ctx, st.execute, b, cmd)
-			if err != nil && !isServerError(err) {
+			if err != nil && !isServerError(err) && !isClientGone(err) {
 				err = s.lost(b, err)
 			}
 		}
@@ -49,6 +49,12 @@ func isServerError(err error) bool {
 	return errors.As(err, &told)
 }
 
+// isClientGone tells that it is the client's connection that broke.
+func isClientGone(err error) bool {
+	var side *mysql.SideError
+	return errors.As(err, &side) && side.Side == mysql.SideClient
+}
+
 // lost gives up a connection that broke and gives the error for the client.
 func (s *session) lost(b *backend, cause error) error {
 	s.Metrics.errors.WithLabelValues(mysql.SideBackend.String()).Inc()
@@ -64,6 +70,9 @@ func (s *session) fail(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
+	if isClientGone(err) {
+		return err // there is nobody to tell
+	}
 	var e *mysql.Error
 	if !errors.As(err, &e) {
 		e = pool.ClientError(err)
@@ -72,7 +81,7 @@ func (s *session) fail(ctx context.Context, err error) error {
 	if werr := s.client.WriteError(e); werr != nil {
 		return werr
 	}
-	if e.Code == codeLostBackend {
+	if e.Code == codeLostBackend || e.Code == mysql.CodePacketTooLarge {
 		return errClose // drivers drop the connection on 08S01; so does the gateway
 	}
 	return nil

@@ -3,7 +3,6 @@ package session
 import (
 	"bytes"
 	"context"
-	"errors"
 	"time"
 
 	"google.golang.org/protobuf/proto"
@@ -15,7 +14,11 @@ import (
 	decisionv1 "github.com/pointsman/pointsman/proto/pointsman/decision/v1"
 )
 
-// maxStatement is the most bytes of one statement: what a question may carry.
+// maxDecided is how much of a command is read before it is sent on. A larger statement is decided by its beginning, and the
+// rest is streamed to the server.
+const maxDecided = 1 << 20
+
+// maxStatement is the most bytes of a command that is needed whole, because it is rewritten: what a question may carry.
 const maxStatement = 64 << 20
 
 // statement is one statement on its way.
@@ -41,11 +44,18 @@ type statement struct {
 
 // query routes and runs COM_QUERY.
 func (s *session) query(ctx context.Context, cmd *mysql.Command) error {
-	if err := s.gather(cmd); err != nil {
-		return err
+	if err := s.gather(cmd, 1+maxDecided); err != nil {
+		return s.fail(ctx, err)
 	}
-	st := s.examine(cmd.Arg())
+	text, err := s.client.QueryText()
+	if err != nil {
+		return s.fail(ctx, mysql.NewError(codeMalformed, "HY000", "Malformed communication packet: %v", err))
+	}
+	st := s.examine(text)
+	st.kind.read = st.kind.read && cmd.Complete // what is streamed can't be sent again
 	switch {
+	case !cmd.Complete && (st.kind.kill || st.kind.use):
+		return s.queryWhole(ctx, cmd)
 	case st.kind.kill:
 		if handled, err := s.killStatement(ctx, &st); handled {
 			return err
@@ -54,14 +64,28 @@ func (s *session) query(ctx context.Context, cmd *mysql.Command) error {
 		return s.atHome(ctx, cmd) // the server says whether the schema exists; rules have no say, as in ProxySQL
 	}
 	s.decide(ctx, &st, decisionv1.Command_COMMAND_QUERY)
+	if !cmd.Complete && rewritten(st.answer) != nil {
+		return s.queryWhole(ctx, cmd) // only its beginning was rewritten
+	}
 	if done, err := s.obey(ctx, &st); done || err != nil {
 		return err
 	}
-	text := rewritten(st.answer)
+	text = rewritten(st.answer)
 	if text != nil {
+		if !cmd.Complete {
+			return s.queryWhole(ctx, cmd) // the answer has changed during a delay
+		}
 		s.become(&st, text)
 	}
 	return s.run(ctx, cmd, &st, text)
+}
+
+// queryWhole is query for a large statement that the gateway has to know to its end.
+func (s *session) queryWhole(ctx context.Context, cmd *mysql.Command) error {
+	if err := s.gatherWhole(cmd); err != nil {
+		return s.fail(ctx, err)
+	}
+	return s.query(ctx, cmd)
 }
 
 // become makes a statement what a rule has rewritten it to. Its destination stays.
@@ -70,20 +94,27 @@ func (s *session) become(st *statement, text []byte) {
 	st.text, st.textHash, st.digest, st.hash, st.comment, st.kind = r.text, r.textHash, r.digest, r.hash, r.comment, r.kind
 }
 
-// gather reads the whole command.
-func (s *session) gather(cmd *mysql.Command) error {
+// gather reads on until the command is whole or limit bytes of it are there. Errors are the client's connection's.
+func (s *session) gather(cmd *mysql.Command, limit int) error {
 	if cmd.Complete {
 		return nil
 	}
-	if err := s.client.Gather(maxStatement + 1); err != nil {
+	if err := s.client.Gather(limit); err != nil {
 		return &mysql.SideError{Side: mysql.SideClient, Op: "read", Err: err}
 	}
-	if cmd.Complete {
-		return nil
+	return nil
+}
+
+// gatherWhole reads the whole command. One beyond the limit is an error for the client, after which the session ends.
+func (s *session) gatherWhole(cmd *mysql.Command) error {
+	if err := s.gather(cmd, maxStatement+1); err != nil {
+		return err
 	}
-	err := s.client.WriteError(mysql.NewError(mysql.CodePacketTooLarge, "08S01",
-		"Got a packet bigger than the gateway's limit of %d bytes", maxStatement))
-	return errors.Join(err, errClose)
+	if !cmd.Complete {
+		return mysql.NewError(mysql.CodePacketTooLarge, "08S01",
+			"Got a packet bigger than the gateway's limit of %d bytes for commands that it has to change", maxStatement)
+	}
+	return nil
 }
 
 // examine digests and classifies a statement.
@@ -250,8 +281,8 @@ func rewritten(a *decisionv1.RouteStatementResponse) []byte {
 // atHome runs a command that is not routed on the connection that the session used last, else on one of the user's
 // default hostgroup.
 func (s *session) atHome(ctx context.Context, cmd *mysql.Command) error {
-	if err := s.gather(cmd); err != nil {
-		return err
+	if err := s.gatherWhole(cmd); err != nil {
+		return s.fail(ctx, err)
 	}
 	snap := s.Snapshots.Current()
 	if u := snap.User(s.login.User); u != nil {
@@ -263,7 +294,11 @@ func (s *session) atHome(ctx context.Context, cmd *mysql.Command) error {
 		st.text = cmd.Arg()
 		st.kind.use = true
 	case mysql.ComQuery:
-		st = s.examine(cmd.Arg())
+		text, err := s.client.QueryText()
+		if err != nil {
+			return err
+		}
+		st = s.examine(text)
 	}
 	st.answer = toDefault(s.route.DefaultHostgroup)
 	s.choose(ctx, &st, snap)
