@@ -106,7 +106,7 @@ func (s *Server) Kill(tb testing.TB) {
 func (s *Server) Restart(tb testing.TB) {
 	tb.Helper()
 	args := append([]string{
-		"--no-defaults", "--datadir=" + s.dir + "/data", "--socket=" + s.Socket, "--pid-file=" + s.dir + "/pid",
+		"--no-defaults", "--datadir=" + s.dir + "/data", "--socket=" + s.Socket, "--pid-file=" + s.dir + "/pid", "--tmpdir=" + s.dir,
 		"--bind-address=127.0.0.1", "--port=" + strconv.Itoa(s.Port), "--skip-name-resolve",
 		"--init-file=" + s.dir + "/init.sql", "--innodb-buffer-pool-size=16M", "--innodb-log-file-size=8M",
 		"--innodb-flush-log-at-trx-commit=2", "--max-allowed-packet=64M", "--key-buffer-size=1M",
@@ -185,7 +185,9 @@ func (s *Server) install(tb testing.TB) {
 		"--no-defaults", "--datadir=" + s.dir + "/data", "--auth-root-authentication-method=normal", "--skip-test-db",
 		"--skip-name-resolve", "--innodb-log-file-size=8M", "--innodb-buffer-pool-size=16M",
 	}, userArg()...)
-	out, err := exec.CommandContext(ctx, "mariadb-install-db", args...).CombinedOutput() //nolint:gosec // Fixed arguments.
+	cmd := exec.CommandContext(ctx, "mariadb-install-db", args...) //nolint:gosec // Fixed arguments.
+	cmd.Env = append(os.Environ(), "TMPDIR="+s.dir)                // In a shared one, servers remove each other's tables at their start.
+	out, err := cmd.CombinedOutput()
 	if err != nil {
 		tb.Fatalf("mariadb-install-db: %v\n%s", err, out)
 	}
