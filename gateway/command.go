@@ -34,13 +34,15 @@ type Config struct {
 	Hostname     string
 	LocalCluster string
 	Tags         string
+
+	inForce map[string]string // the flags' values by name, for operators
 }
 
 func (c *Config) addFlags(f *pflag.FlagSet) {
 	f.StringSliceVar(&c.Listen, "listen", []string{"127.0.0.1:6033"},
 		"addresses for MySQL clients, [NAME=]host:port or [NAME=]unix:/path; may be repeated; guidelines see NAME (default) as $.router.routeName")
 	f.StringSliceVar(&c.Decision, "decision", []string{"127.0.0.1:7080"}, "decision servers, host:port or unix:/path; may be repeated")
-	f.StringVar(&c.Admin, "admin", "127.0.0.1:6034", "host:port of the HTTP pages for operators: /metrics, /healthz, /readyz, /debug/pprof/; empty: none")
+	f.StringVar(&c.Admin, "admin", "127.0.0.1:6034", "host:port of the HTTP pages for operators, listed at /; empty: none")
 	f.StringVar(&c.StateDir, "state-dir", "", "folder of the last good configuration, for starts without a decision server; made when absent; empty: none is kept")
 	f.IntVar(&c.MaxConnections, "max-connections", 10_000, "client connections at once")
 	f.DurationVar(&c.DecisionTimeout, "decision-timeout", 5*time.Millisecond,
@@ -103,6 +105,12 @@ func Main(ctx context.Context, version string, args, environ []string, stdout, s
 			if err != nil {
 				return err
 			}
+			c.inForce = map[string]string{}
+			cmd.Flags().VisitAll(func(f *pflag.Flag) {
+				if f.Name != "help" && f.Name != "version" {
+					c.inForce[f.Name] = f.Value.String()
+				}
+			})
 			return Run(ctx, c, log, signals)
 		},
 	}

@@ -97,7 +97,8 @@ func Run(ctx context.Context, cfg Config, log *slog.Logger, signals <-chan os.Si
 		return nil
 	})
 	if adminListener != nil {
-		group.Go(func() error { return serveAdmin(ctx, adminListener, registry, g, decisions, &draining) })
+		pages := &admin{gateway: g, decisions: decisions, registry: registry, draining: &draining, cfg: &cfg}
+		group.Go(func() error { return pages.serve(ctx, adminListener) })
 	}
 	sessionsCtx, endSessions := context.WithCancel(context.WithoutCancel(ctx))
 	defer endSessions()

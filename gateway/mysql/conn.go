@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"sync/atomic"
 	"time"
 )
 
@@ -32,12 +33,20 @@ type Conn struct {
 	salt         []byte // The challenge sent to a client; COM_CHANGE_USER is answered with it too.
 	writeTimeout time.Duration
 	writeUntil   time.Time
+
+	received, sent atomic.Uint64 // bytes; one goroutine counts, others look
 }
 
 // NewConn wraps a connection from which nothing was read yet, or nothing beyond a whole packet.
 func NewConn(nc net.Conn) *Conn {
 	return &Conn{nc: nc, buf: make([]byte, bufferSize)}
 }
+
+// Received and Sent give the bytes read and written so far. Any goroutine may ask.
+func (c *Conn) Received() uint64 { return c.received.Load() }
+
+// Sent is explained at Received.
+func (c *Conn) Sent() uint64 { return c.sent.Load() }
 
 // NetConn returns the connection underneath, for its addresses and deadlines. Reading or writing it breaks the Conn.
 func (c *Conn) NetConn() net.Conn { return c.nc }
@@ -97,6 +106,7 @@ func (c *Conn) need(n int) error {
 	for c.w-c.r < n {
 		m, err := c.nc.Read(c.buf[c.w:])
 		c.w += m
+		c.received.Add(uint64(m))
 		if err != nil && c.w-c.r < n {
 			if errors.Is(err, io.EOF) && c.w > c.r {
 				return io.ErrUnexpectedEOF
@@ -111,7 +121,8 @@ func (c *Conn) need(n int) error {
 func (c *Conn) readFull(b []byte) error {
 	n := copy(b, c.buf[c.r:c.w])
 	c.r += n
-	_, err := io.ReadFull(c.nc, b[n:])
+	m, err := io.ReadFull(c.nc, b[n:])
+	c.received.Add(uint64(m))
 	if errors.Is(err, io.EOF) && n < len(b) {
 		return io.ErrUnexpectedEOF
 	}
@@ -198,7 +209,8 @@ func (c *Conn) write(b []byte) error {
 			}
 		}
 	}
-	_, err := c.nc.Write(b)
+	n, err := c.nc.Write(b)
+	c.sent.Add(uint64(n))
 	return err
 }
 

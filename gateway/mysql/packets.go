@@ -87,6 +87,13 @@ func (c *Conn) WriteError(e *Error) error {
 	return c.reply(func(b []byte) []byte { return appendErr(b, e) })
 }
 
+// WriteFarewell tells a client that waits, and has asked nothing, why its connection ends. It bears the number that the answer
+// to the next command would, as which clients read it.
+func (c *Conn) WriteFarewell(e *Error) error {
+	c.seq = 1
+	return c.WriteError(e)
+}
+
 // WriteEOF answers the current command with the end of rows: a classic EOF or, under DEPRECATE_EOF, its OK form.
 func (c *Conn) WriteEOF(status, warnings uint16) error {
 	return c.reply(func(b []byte) []byte { return c.appendEnd(b, status, warnings) })

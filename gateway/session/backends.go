@@ -8,7 +8,10 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"sync/atomic"
 	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/pointsman/pointsman/decision/selection"
 	"github.com/pointsman/pointsman/gateway/mysql"
@@ -40,6 +43,9 @@ type backend struct {
 	vars      int    // the state's variables that are in force there
 	option    int    // the state's COM_SET_OPTION that is in force there
 	uncertain bool   // after an error the status flags are unknown
+
+	aimed      atomic.Bool        // a KILL of its statement was sent, and may come late: no other session may have it
+	statements prometheus.Counter // of its hostgroup
 }
 
 // ownTimeout limits what the gateway itself asks of a server, where the server has no reason to wait.
@@ -214,6 +220,7 @@ func (s *session) connect(ctx context.Context, st *statement, schema string, max
 		}
 		if begin.IsZero() {
 			begin = time.Now()
+			s.connecting()
 		}
 		settings := &at.snap.Settings
 		left := settings.ConnectTimeoutServerMax - time.Since(begin)
@@ -351,6 +358,7 @@ func (s *session) makeRoom() {
 
 // backendGone forgets what the session remembers of a connection.
 func (s *session) backendGone(b *backend) {
+	s.left(b)
 	s.counts.release(b.key)
 	s.state.forget(b)
 	s.prepared.forget(b)

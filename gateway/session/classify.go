@@ -22,6 +22,7 @@ type kind struct {
 	call           bool // CALL: may do anything
 	kill           bool
 	pin            string // why it holds the session on its server; empty: it does not
+	text           string // the digest text itself; classify leaves it out
 }
 
 func classify(digest string) kind {

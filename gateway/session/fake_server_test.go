@@ -10,7 +10,7 @@ import (
 	"github.com/pointsman/pointsman/gateway/mysql"
 )
 
-// fakeServer is a MySQL server that answers each SELECT with its name and all else with OK. It knows BEGIN and COMMIT.
+// fakeServer is a MySQL server that answers each SELECT with its name and all else with OK. It knows BEGIN, COMMIT and HANG.
 type fakeServer struct {
 	name string
 	addr string
@@ -91,6 +91,9 @@ func (f *fakeServer) serve(ctx context.Context, nc net.Conn, auth *mysql.Authent
 		case strings.HasPrefix(text, "SELECT"):
 			err = c.WriteResultset([]mysql.Column{{Name: "server"}}, [][][]byte{{[]byte(f.name)}}, status, 0)
 			continue
+		case text == "HANG":
+			_, _ = nc.Read(make([]byte, 1)) // until the gateway hangs up
+			return
 		case text == "BEGIN":
 			status |= mysql.StatusInTrans
 		case text == "COMMIT":

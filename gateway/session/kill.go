@@ -4,7 +4,6 @@ import (
 	"context"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/pointsman/pointsman/gateway/mysql"
@@ -16,22 +15,31 @@ func (g *Gateway) kill(ctx context.Context, by *session, id uint32, query bool) 
 	if victim == nil {
 		return mysql.NewError(codeNoThread, "HY000", "Unknown thread id: %d", id)
 	}
-	user, b, _ := victim.current()
-	if user != by.login.User {
+	if user, _ := victim.current(); user != by.login.User {
 		return mysql.NewError(codeKillDenied, "HY000", "You are not owner of thread %d", id)
 	}
-	if b != nil {
+	if !query {
+		victim.cancel(errKilled) // kills its statement too
+		return nil
+	}
+	if b := victim.aim(); b != nil {
 		if err := b.kill(ctx); err != nil {
 			g.Log.Warn("statement not killed", "session", id, "server", b.Addr, "error", err)
-			if !query {
-				_ = b.Conn.Close() // the session waits for it no longer
-			}
 		}
 	}
-	if !query {
-		_ = victim.client.Close() // ends its goroutine
-	}
 	return nil
+}
+
+// aim gives the connection that the session waits for, to kill its statement; nil when there is none. No other session gets
+// the connection afterwards.
+func (s *session) aim() *backend {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.act.running {
+		return nil
+	}
+	s.act.on.aimed.Store(true)
+	return s.act.on
 }
 
 // killStatement handles KILL [QUERY|CONNECTION] id of a session of this gateway. Other ids are the servers' affair.
@@ -65,59 +73,40 @@ func (s *session) answerKill(e *mysql.Error) error {
 // watchInterval is how often WatchClients looks, and from which age on it looks after a statement.
 const watchInterval = time.Second
 
-// WatchClients kills the running statements of clients that have gone, which servers would carry on with to the end.
-// It returns when ctx ends.
+// WatchClients ends the sessions of clients that have gone in the middle of a statement, which servers would carry on with
+// to the end, and of those that were idle for too long. It returns when ctx ends.
 func (g *Gateway) WatchClients(ctx context.Context) {
 	ticker := time.NewTicker(watchInterval)
 	defer ticker.Stop()
-	var kills sync.WaitGroup
-	defer kills.Wait()
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-ticker.C:
 		}
-		for _, s := range g.busySessions() {
-			if s.client.Peer() != mysql.PeerGone || s.abandoned.Swap(true) {
-				continue
+		for _, s := range g.watched() {
+			if s.client.Peer() == mysql.PeerGone {
+				s.log.Info("client gone: its statement is killed")
+				s.cancel(errAbandoned)
 			}
-			kills.Go(func() {
-				if _, b, _ := s.current(); b != nil {
-					s.log.Info("client gone: its statement is killed", "server", b.Addr)
-					if err := b.kill(ctx); err != nil {
-						s.log.Warn("statement not killed", "server", b.Addr, "error", err)
-						_ = b.Conn.Close() // the session waits for it no longer
-					}
-				}
-				_ = s.client.Close()
-			})
 		}
 	}
 }
 
-// busySessions gives the sessions whose statement has been running for a while.
-func (g *Gateway) busySessions() []*session {
+// watched gives the sessions that have waited for a server for a while, and wakes those that were idle for too long.
+func (g *Gateway) watched() []*session {
+	var limit time.Duration
+	if snap := g.Snapshots.Current(); snap != nil {
+		limit = snap.Settings.WaitTimeout
+	}
+	now := g.clock()
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	var busy []*session
+	var waiting []*session
 	for _, s := range g.sessions {
-		if _, b, since := s.current(); b != nil && time.Since(since) > watchInterval {
-			busy = append(busy, s)
+		if s.overdue(now, limit) {
+			waiting = append(waiting, s)
 		}
 	}
-	return busy
-}
-
-// current gives the session's user and the connection that it waits for, if any.
-func (s *session) current() (user string, running *backend, since time.Time) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.user, s.running, s.since
-}
-
-func (s *session) setRunning(b *backend, since time.Time) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.running, s.since = b, since
+	return waiting
 }

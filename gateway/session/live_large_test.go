@@ -152,7 +152,7 @@ func (g *testGateway) awaitRunning(t *testing.T, r *raw) {
 		if s == nil {
 			return false
 		}
-		_, b, _ := s.current()
+		_, b := s.current()
 		return b != nil
 	})
 }

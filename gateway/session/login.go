@@ -39,8 +39,8 @@ func (s *session) refuse(e *mysql.Error) error {
 	if err := s.client.WriteError(e); err != nil {
 		return err
 	}
-	s.Metrics.errors.WithLabelValues("gateway").Inc()
-	return errClose
+	s.Metrics.failed(sideGateway, kindOfCode(e.Code))
+	return errRefused
 }
 
 // credential looks up a user of the current generation. A user without a password can't log in.
@@ -64,9 +64,7 @@ func (s *session) welcome(login *mysql.Login) error {
 			"User %s already has more than 'max_user_connections' active connections: %d", login.User, limit))
 	}
 	s.counted = true
-	s.mu.Lock()
-	s.user = login.User
-	s.mu.Unlock()
+	s.known(login.User)
 	s.login = login
 	schema := login.Schema
 	if schema == "" {

@@ -3,6 +3,7 @@ package session
 import (
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -15,17 +16,23 @@ import (
 // Metrics count what sessions do.
 type Metrics struct {
 	sessions        prometheus.Gauge
-	commands        *prometheus.CounterVec
+	commands        [256]prometheus.Counter // by command byte
 	decisions       [reasons][route.Sources]prometheus.Counter
 	fastForward     prometheus.Counter
 	statements      *prometheus.CounterVec
 	latency         prometheus.Histogram
+	added           prometheus.Histogram
+	deciding        prometheus.Histogram
 	errors          *prometheus.CounterVec
+	disconnects     *prometheus.CounterVec
 	pins            *prometheus.CounterVec
 	retries         prometheus.Counter
 	connectFailures *prometheus.CounterVec
 	unsupported     *prometheus.CounterVec
 	guidedBy        *prometheus.CounterVec
+
+	// Bytes of clients whose connection has ended.
+	received, sent atomic.Uint64
 
 	mu     sync.Mutex
 	routes map[string]bool // that have a label of their own
@@ -33,26 +40,40 @@ type Metrics struct {
 
 // NewMetrics makes the metrics and registers them.
 func NewMetrics(r prometheus.Registerer) *Metrics {
+	const namespace, subsystem = "pointsman", "gateway"
 	vec := func(name, help string, labels ...string) *prometheus.CounterVec {
-		return prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: "pointsman", Subsystem: "gateway", Name: name, Help: help}, labels)
+		v := prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: namespace, Subsystem: subsystem, Name: name, Help: help}, labels)
+		r.MustRegister(v)
+		return v
+	}
+	histogram := func(name, help string, least float64, count int) prometheus.Histogram {
+		h := prometheus.NewHistogram(prometheus.HistogramOpts{
+			Namespace: namespace, Subsystem: subsystem, Name: name, Help: help, Buckets: prometheus.ExponentialBuckets(least, 2, count),
+		})
+		r.MustRegister(h)
+		return h
 	}
 	m := &Metrics{
-		sessions:        prometheus.NewGauge(prometheus.GaugeOpts{Namespace: "pointsman", Subsystem: "gateway", Name: "sessions", Help: "Client connections."}),
-		commands:        vec("commands_total", "Commands of clients by command byte.", "command"),
+		sessions:        prometheus.NewGauge(prometheus.GaugeOpts{Namespace: namespace, Subsystem: subsystem, Name: "sessions", Help: "Client connections."}),
 		statements:      vec("statements_total", "Statements sent to servers by hostgroup.", "hostgroup"),
-		errors:          vec("errors_total", "Errors by source: client, gateway or backend.", "source"),
+		errors:          vec("errors_total", "Errors by source (client, gateway, backend) and kind.", "source", "kind"),
+		disconnects:     vec("disconnects_total", "Client connections that have ended, by cause.", "cause"),
 		pins:            vec("pins_total", "Sessions held on a server because of state there, by cause.", "cause"),
 		connectFailures: vec("connect_failures_total", "Failed connections to servers.", "server"),
 		guidedBy:        vec("guideline_decisions_total", "Decisions of the routing guideline by route and mode (all, write, read, refused); routes beyond the first 100 count as \"other\".", "route", "mode"),
 		routes:          map[string]bool{},
 		unsupported:     vec("unsupported_effects_total", "Effects of answers that this gateway does not carry out.", "effect"),
 		retries: prometheus.NewCounter(prometheus.CounterOpts{
-			Namespace: "pointsman", Subsystem: "gateway", Name: "retries_total", Help: "Reads sent again after a broken connection.",
+			Namespace: namespace, Subsystem: subsystem, Name: "retries_total", Help: "Reads sent again after a broken connection.",
 		}),
-		latency: prometheus.NewHistogram(prometheus.HistogramOpts{
-			Namespace: "pointsman", Subsystem: "gateway", Name: "statement_duration_seconds",
-			Help: "Time from sending a statement to the end of its response.", Buckets: prometheus.ExponentialBuckets(50e-6, 2, 20),
-		}),
+		latency:  histogram("statement_duration_seconds", "Time from sending a statement to the end of its response.", 50e-6, 20),
+		added:    histogram("added_seconds", "Time that a statement spent in the gateway, without the server's and the delay of a rule: from its last byte to its sending.", 1e-6, 24),
+		deciding: histogram("decision_seconds", "Time that a statement waited for a decision that was not in the cache.", 25e-6, 20),
+	}
+	r.MustRegister(m.sessions, m.retries)
+	commands := vec("commands_total", "Commands of clients by command byte.", "command")
+	for code := range m.commands {
+		m.commands[code] = commands.WithLabelValues(commandName(byte(code)))
 	}
 	decisions := vec("decisions_total", "Decisions by reason and by where the answer came from (cache, asked, stale, default, refused, fast_forward).", "reason", "source")
 	m.fastForward = decisions.WithLabelValues(reasonNames[decisionv1.Reason_REASON_DEFAULT_HOSTGROUP], "fast_forward")
@@ -61,7 +82,6 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 			m.decisions[reason][source] = decisions.WithLabelValues(name, source.String())
 		}
 	}
-	r.MustRegister(m.sessions, m.commands, decisions, m.statements, m.latency, m.errors, m.pins, m.retries, m.connectFailures, m.unsupported, m.guidedBy)
 	return m
 }
 
@@ -73,13 +93,18 @@ var commandNames = map[byte]string{
 	mysql.ComSetOption: "set_option", mysql.ComResetConnection: "reset_connection", mysql.ComProcessKill: "process_kill",
 }
 
-func (m *Metrics) command(code byte) {
-	name, ok := commandNames[code]
-	if !ok {
-		name = "other"
+// commandName gives the name of a command byte, as metrics and pages show it.
+func commandName(code byte) string {
+	if name, ok := commandNames[code]; ok {
+		return name
 	}
-	m.commands.WithLabelValues(name).Inc()
+	return "other"
 }
+
+func (m *Metrics) command(code byte) { m.commands[code].Inc() }
+
+// failed counts an error by the side and the kind.
+func (m *Metrics) failed(source, kind string) { m.errors.WithLabelValues(source, kind).Inc() }
 
 // reasons is how many numbers of reasons are known. Others count as REASON_UNSPECIFIED.
 const reasons = int(decisionv1.Reason_REASON_ANSWERED) + 1
@@ -116,8 +141,12 @@ func (m *Metrics) routeLabel(route string) string {
 	return route
 }
 
-func (m *Metrics) statement(hostgroup int32, took time.Duration) {
-	m.statements.WithLabelValues(strconv.Itoa(int(hostgroup))).Inc()
+// statement counts a statement on a connection and the time that it took there.
+func (m *Metrics) statement(b *backend, took time.Duration) {
+	if b.statements == nil {
+		b.statements = m.statements.WithLabelValues(strconv.Itoa(int(b.key.hostgroup)))
+	}
+	b.statements.Inc()
 	m.latency.Observe(took.Seconds())
 }
 

@@ -3,7 +3,6 @@ package session
 import (
 	"context"
 	"errors"
-	"time"
 
 	"github.com/pointsman/pointsman/gateway/mysql"
 	"github.com/pointsman/pointsman/gateway/pool"
@@ -57,7 +56,7 @@ func isClientGone(err error) bool {
 
 // lost gives up a connection that broke and gives the error for the client.
 func (s *session) lost(b *backend, cause error) error {
-	s.Metrics.errors.WithLabelValues(mysql.SideBackend.String()).Inc()
+	s.Metrics.failed(mysql.SideBackend.String(), kindOfError(cause))
 	s.log.Warn("connection to server lost", "hostgroup", b.key.hostgroup, "server", b.Addr, "error", cause)
 	_ = b.Conn.Close() // broken: no goodbye
 	s.backends.drop(b)
@@ -77,14 +76,29 @@ func (s *session) fail(ctx context.Context, err error) error {
 	if !errors.As(err, &e) {
 		e = pool.ClientError(err)
 	}
-	s.Metrics.errors.WithLabelValues("gateway").Inc()
+	s.countFailure(err, e)
 	if werr := s.client.WriteError(e); werr != nil {
 		return werr
 	}
-	if e.Code == codeLostBackend || e.Code == mysql.CodePacketTooLarge {
-		return errClose // drivers drop the connection on 08S01; so does the gateway
+	switch e.Code { // drivers drop the connection on 08S01; so does the gateway
+	case codeLostBackend:
+		return errServerLost
+	case mysql.CodePacketTooLarge:
+		return errClose
 	}
 	return nil
+}
+
+// countFailure counts what a statement failed by, unless a connection was lost: that is counted already.
+func (s *session) countFailure(err error, told *mysql.Error) {
+	var dial *pool.DialError
+	switch {
+	case told.Code == codeLostBackend:
+	case errors.As(err, &dial):
+		s.Metrics.failed(mysql.SideBackend.String(), kindOfError(dial.Err))
+	default:
+		s.Metrics.failed(sideGateway, kindOfCode(told.Code))
+	}
 }
 
 // relay runs the current command on b. again: nothing has reached the client and the statement may be tried elsewhere.
@@ -94,18 +108,20 @@ func (s *session) relay(ctx context.Context, cmd *mysql.Command, st *statement, 
 	held := s.holds(b)
 	limit := s.watchTime(ctx, st, b)
 	req.OnError = limit.rename
-	begin := time.Now()
-	s.setRunning(b, begin)
+	begin := s.clock()
+	s.setRunning(b, st, begin)
 	if ctx.Err() != nil {
 		_ = b.Conn.Close() // cut has not seen it
 	}
 	out, err := mysql.Relay(s.client, b.Conn, req)
-	s.setRunning(nil, begin)
+	s.doneAt = s.clock()
+	s.setDone()
 	exceeded := limit.stop()
-	s.Metrics.statement(b.key.hostgroup, time.Since(begin))
+	s.spent += s.doneAt - begin
+	s.Metrics.statement(b, s.doneAt-begin)
 	if err == nil {
 		s.finished(ctx, st, b, &out)
-		b.uncertain = b.uncertain || exceeded // the KILL may have come late: a ping takes it away from the next statement
+		b.uncertain = b.uncertain || exceeded || b.aimed.Load() // the KILL may have come late: a ping takes it away from the next statement
 		return false, nil
 	}
 	var side *mysql.SideError
@@ -118,7 +134,7 @@ func (s *session) relay(ctx context.Context, cmd *mysql.Command, st *statement, 
 	lost := s.lost(b, side.Err)
 	switch {
 	case out.FirstByteSent:
-		return false, errClose // an error can't be put into the middle of a response
+		return false, errServerLost // an error can't be put into the middle of a response
 	case exceeded:
 		return false, errors.Join(s.client.WriteError(queryTimeout()), errClose)
 	case mayRetry && st.kind.read && !held && cmd.Replayable():

@@ -2,12 +2,9 @@ package session
 
 import (
 	"context"
-	"errors"
-	"io"
 	"log/slog"
 	"net"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/pointsman/pointsman/decision/digest"
@@ -45,19 +42,23 @@ type session struct {
 	routeName  string
 	routeLabel string // in metrics
 
-	counted   bool        // holds one of its user's places
-	abandoned atomic.Bool // its client is gone
+	counted bool // holds one of its user's places
 
-	mu       sync.Mutex
-	user     string
-	running  *backend // what KILL QUERY aims at; nil between statements
-	since    time.Time
-	draining bool // end at the next moment without a transaction
-	idle     bool // waiting for a command, without a transaction
+	remote    net.Addr
+	connected time.Duration // when it was accepted, by the gateway's clock
+	cancel    context.CancelCauseFunc
+
+	// Times by the gateway's clock.
+	beganAt    time.Duration // the command was read
+	doneAt     time.Duration // the last response ended, or the command was read
+	decidingAt time.Duration // the question in hand began
+	spent      time.Duration // on servers, by the command's statements, and in a rule's delay
+
+	waitVersion int // of the state's variables, when wait_timeout was looked for
+
+	mu  sync.Mutex
+	act activity
 }
-
-// errClose ends a session in order, after the client was told what it has to know.
-var errClose = errors.New("session ends")
 
 // Serve runs one client connection of a listener, by its place in the snapshots' Site, until it ends, and closes it. ctx
 // ends it at once.
@@ -67,7 +68,13 @@ func (g *Gateway) Serve(ctx context.Context, nc net.Conn, listener int) {
 	client := mysql.NewConn(nc)
 	client.SetWriteTimeout(writeTimeout)
 	defer client.Close() //nolint:errcheck // the client is gone or was told
-	s := &session{Gateway: g, id: g.nextID(), listener: listener, client: client, random: randomValue(), kinds: map[string]kind{}}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	s := &session{
+		Gateway: g, id: g.nextID(), listener: listener, client: client, random: randomValue(), kinds: map[string]kind{},
+		remote: nc.RemoteAddr(), connected: g.clock(), cancel: cancel,
+	}
+	s.act.since = s.connected
 	s.log = g.Log.With("session", s.id)
 	cut := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
@@ -79,22 +86,24 @@ func (g *Gateway) Serve(ctx context.Context, nc net.Conn, listener int) {
 			<-cut
 		}
 	}()
+	g.enter(s)
+	defer g.leave(s)
 	defer s.leaveUser()
 	if err := s.start(ctx); err != nil {
-		s.ended("login", err)
+		s.ended(ctx, "login", err)
 		return
 	}
 	defer g.dismiss()
+	s.doneAt = g.clock()
 	g.register(s)
-	defer g.unregister(s)
 	defer s.backends.closeAll()
-	s.ended("session", s.loop(ctx))
+	s.ended(ctx, "session", s.loop(ctx))
 }
 
 // cut ends the session at once, from another goroutine: ctx has ended.
 func (s *session) cut(ctx context.Context) {
 	_ = s.client.Close()
-	_, b, _ := s.current()
+	b := s.aim()
 	if b == nil {
 		return
 	}
@@ -107,66 +116,25 @@ func (s *session) cut(ctx context.Context) {
 // cutTimeout is what a statement's KILL may delay the end of a session that is cut.
 const cutTimeout = time.Second
 
-// ended counts and logs how a session came to its end.
-func (s *session) ended(phase string, err error) {
-	var side *mysql.SideError
-	source := mysql.SideClient
-	switch {
-	case err == nil, errors.Is(err, errClose), errors.Is(err, mysql.ErrNoHandshake), errors.Is(err, io.EOF),
-		errors.Is(err, net.ErrClosed), errors.Is(err, context.Canceled):
-		return
-	case errors.As(err, &side):
-		source = side.Side
-	}
-	s.Metrics.errors.WithLabelValues(source.String()).Inc()
-	s.log.Info(phase+" ended by an error", "source", source.String(), "client", s.client.NetConn().RemoteAddr().String(), "error", err) //nolint:sloglint // two fixed texts
-}
-
 // loop reads and runs commands.
 func (s *session) loop(ctx context.Context) error {
 	for s.await() {
 		cmd, err := s.client.ReadCommand()
-		if drained := s.busy(); err != nil && drained {
-			return errClose // woken by drain
-		}
-		if err != nil {
+		woken := s.busy(cmd)
+		switch {
+		case err != nil && woken == wakeDrain:
+			return errDrained
+		case err != nil && woken == wakeExpired:
+			return s.expire()
+		case err != nil:
 			return err
 		}
 		if err := s.command(ctx, cmd); err != nil {
 			return err
 		}
+		s.observeTimes()
 	}
-	return errClose
-}
-
-// await says that the session waits for a command; false: it shall end.
-func (s *session) await() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.idle = s.state.transaction == nil
-	return !s.draining || !s.idle
-}
-
-// busy ends the waiting. When drain has woken the session, that is taken back: a command may have come first.
-func (s *session) busy() (woken bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	woken = s.draining && s.idle
-	if woken {
-		_ = s.client.NetConn().SetReadDeadline(time.Time{}) // a closed connection shows at its next use
-	}
-	s.idle = false
-	return woken
-}
-
-// drain asks the session to end as soon as it holds no transaction.
-func (s *session) drain() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.draining = true
-	if s.idle {
-		_ = s.client.NetConn().SetReadDeadline(time.Unix(1, 0)) // wakes the reader; a closed one needs no waking
-	}
+	return errDrained
 }
 
 // command runs one command of the client. An error ends the session.
@@ -174,7 +142,7 @@ func (s *session) command(ctx context.Context, cmd *mysql.Command) error {
 	s.Metrics.command(cmd.Code)
 	switch cmd.Code {
 	case mysql.ComQuit:
-		return errClose
+		return errQuit
 	case mysql.ComPing:
 		return s.client.WriteOK(mysql.OK{Status: s.status()})
 	case mysql.ComQuery:

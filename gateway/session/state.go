@@ -23,6 +23,7 @@ type state struct {
 	transaction *backend // has an open transaction, the latest if several have
 	pin         *backend // holds state that can't be restored elsewhere
 	lock        *backend // holds locks of LOCK TABLES
+	pinCause    string   // what pin holds
 	next        *backend // the next statement belongs to it, after SET TRANSACTION
 
 	// These are preferred as long as they live.
@@ -82,7 +83,7 @@ func (s *session) pinTo(b *backend, cause string) {
 	if s.state.pin == b {
 		return
 	}
-	s.state.pin = b
+	s.state.pin, s.state.pinCause = b, cause
 	s.Metrics.pins.WithLabelValues(cause).Inc()
 	s.log.Debug("session pinned", "cause", cause, "hostgroup", b.key.hostgroup, "server", b.Addr)
 }

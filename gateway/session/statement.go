@@ -25,7 +25,8 @@ const maxStatement = 64 << 20
 type statement struct {
 	text       []byte
 	digest     []byte     // digest text, for classification also when digests are off
-	hash       route.Hash // of the digest text
+	sum        uint64     // its hash, as ProxySQL has it
+	hash       route.Hash // of the digest text, seeded
 	textHash   route.Hash // of the text, when it is known
 	comment    []byte     // the first comment; nil when there is none
 	kind       kind
@@ -91,7 +92,7 @@ func (s *session) queryWhole(ctx context.Context, cmd *mysql.Command) error {
 // become makes a statement what a rule has rewritten it to. Its destination stays.
 func (s *session) become(st *statement, text []byte) {
 	r := s.examine(text)
-	st.text, st.textHash, st.digest, st.hash, st.comment, st.kind = r.text, r.textHash, r.digest, r.hash, r.comment, r.kind
+	st.text, st.textHash, st.digest, st.sum, st.hash, st.comment, st.kind = r.text, r.textHash, r.digest, r.sum, r.hash, r.comment, r.kind
 }
 
 // gather reads on until the command is whole or limit bytes of it are there. Errors are the client's connection's.
@@ -122,7 +123,7 @@ func (s *session) examine(text []byte) statement {
 	snap := s.Snapshots.Current()
 	st := statement{text: text, settings: &snap.Settings, generation: snap.Generation}
 	res := digest.Compute(&s.buffer, text, &st.settings.DigestOptions)
-	st.digest, st.hash = res.Text, route.HashOfDigest(res.Text, res.Hash)
+	st.digest, st.sum, st.hash = res.Text, res.Hash, route.HashOfDigest(res.Text, res.Hash)
 	if res.HasComment {
 		st.comment = res.FirstComment
 	}
@@ -143,6 +144,7 @@ func (s *session) kindOf(digestText []byte) kind {
 	}
 	text := string(digestText)
 	k = classify(text)
+	k.text = text
 	if len(text) <= maxKindLength {
 		if len(s.kinds) >= maxKinds {
 			clear(s.kinds)
@@ -196,6 +198,11 @@ func (s *session) ask(ctx context.Context, st *statement, snap *snapshot.Snapsho
 		q.DigestText, q.DigestHash, q.FirstComment = st.digest, st.hash, st.comment
 	}
 	st.answer, source = s.Router.Decide(ctx, &s.route, &q)
+	if source != route.Cached {
+		now := s.clock()
+		s.Metrics.deciding.Observe((now - s.decidingAt).Seconds())
+		s.decidingAt = now
+	}
 	s.Metrics.decision(st.answer, source)
 	return source
 }
@@ -245,6 +252,8 @@ func (s *session) obey(ctx context.Context, st *statement) (done bool, err error
 			return false, err
 		}
 		st.delayed = delay
+		s.spent += left
+		s.decidingAt = s.clock()
 		if outdated(a, s.Snapshots.Current()) {
 			s.decide(ctx, st, st.command)
 			return s.obey(ctx, st)

@@ -68,6 +68,9 @@ func NewHolder(path string, site *Site, log *slog.Logger, onChange func(*Snapsho
 // Current gives the snapshot in force, nil before the first.
 func (h *Holder) Current() *Snapshot { return h.current.Load() }
 
+// Site gives the gateway's place as guidelines see it.
+func (h *Holder) Site() *Site { return h.site }
+
 // First is closed once there is a snapshot.
 func (h *Holder) First() <-chan struct{} { return h.first }
 

@@ -20,9 +20,9 @@ type Site struct {
 
 // Listener is a place where clients come in. A Unix socket has neither address nor port.
 type Listener struct {
-	Name    string
-	Address string
-	Port    uint32
+	Name    string `json:"name"`
+	Address string `json:"address"`
+	Port    uint32 `json:"port"`
 }
 
 // ParseTags reads a gateway's tags, a JSON object; an empty text has none.

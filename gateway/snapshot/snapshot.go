@@ -19,6 +19,7 @@ type Snapshot struct {
 	Rows       []Row // the rows of pools, in the configuration's order
 	users      map[string]*configv1.User
 	hostgroups map[int32]*Hostgroup
+	message    *configv1.WatchGatewayConfigResponse // that it was made of
 	guiding    *guiding
 	runtime    *decision.Runtime
 	views      []View
@@ -129,6 +130,9 @@ func build(m *configv1.WatchGatewayConfigResponse, site *Site, before *Snapshot)
 	s := &Snapshot{
 		Generation: m.GetGeneration(),
 		Settings:   buildSettings(m.GetSettings()),
+		message: &configv1.WatchGatewayConfigResponse{ // a later message changes m
+			Generation: m.GetGeneration(), Users: m.GetUsers(), Servers: m.GetServers(), Settings: m.GetSettings(), Guideline: m.GetGuideline(), Runtime: m.GetRuntime(),
+		},
 		users:      map[string]*configv1.User{},
 		hostgroups: map[int32]*Hostgroup{},
 	}
