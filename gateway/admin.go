@@ -55,6 +55,21 @@ func registerState(r prometheus.Registerer, g *session.Gateway, decisions *clien
 	}
 	bytes("received", func() uint64 { n, _ := g.Traffic(); return n })
 	bytes("sent", func() uint64 { _, n := g.Traffic(); return n })
+	gauge("handshakes", "Clients that are being verified.", func() float64 {
+		running, _, _ := g.Auth.Handshakes()
+		return float64(running)
+	})
+	gauge("handshakes_waiting", "Clients that wait for their turn to be verified.", func() float64 {
+		_, waiting, _ := g.Auth.Handshakes()
+		return float64(waiting)
+	})
+	r.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
+		Namespace: "pointsman", Subsystem: "gateway", Name: "handshakes_refused_total",
+		Help: "Clients whose turn to be verified did not come in time.",
+	}, func() float64 {
+		_, _, refused := g.Auth.Handshakes()
+		return float64(refused)
+	}))
 	gauge("servers_unavailable", "Servers that the monitor or this gateway finds unavailable.", func() float64 { return float64(g.Unavailable()) })
 	gauge("cached_answers", "Answers kept.", func() float64 { return float64(g.Router.Cached()) })
 	gauge("generation", "Newest generation seen.", func() float64 { return float64(g.Router.Newest()) })

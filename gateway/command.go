@@ -25,9 +25,19 @@ type Config struct {
 	Admin           string
 	StateDir        string
 	MaxConnections  int
+	MaxHandshakes   int
 	DecisionTimeout time.Duration
 	Fallback        string
 	DrainTimeout    time.Duration
+
+	// TLS with clients, and with servers that have use_ssl.
+	TLSCert         string
+	TLSKey          string
+	TLSMode         string
+	ServerTLSCA     string
+	ServerTLSVerify string
+	ServerTLSCert   string
+	ServerTLSKey    string
 
 	// What routing guidelines see as $.router.
 	Name         string
@@ -49,6 +59,14 @@ func (c *Config) addFlags(f *pflag.FlagSet) {
 		"how long a statement waits for its decision, plus 1ms for each 4 KiB of its text; then --decision-fallback counts for it")
 	f.StringVar(&c.Fallback, "decision-fallback", string(route.FallbackStale),
 		"what counts without a decision: stale (the last good answer, else the user's default hostgroup), default (always the default hostgroup) or error (the statement is refused)")
+	f.IntVar(&c.MaxHandshakes, "max-handshakes", 500, "clients that are verified at once, beyond which others wait for their turn; those that have not answered the greeting do not count")
+	f.StringVar(&c.TLSCert, "tls-cert", "", "PEM file with the certificate for clients, and those between it and its authority; read again when it changes; empty: no TLS")
+	f.StringVar(&c.TLSKey, "tls-key", "", "PEM file with the key of --tls-cert")
+	f.StringVar(&c.TLSMode, "tls-mode", "", "disabled; preferred: clients may use TLS; required: they must, but on Unix sockets; empty: preferred with --tls-cert, else disabled")
+	f.StringVar(&c.ServerTLSCA, "server-tls-ca", "", "PEM file with the authorities that the certificates of servers with use_ssl are checked against")
+	f.StringVar(&c.ServerTLSVerify, "server-tls-verify", "", "what of a server's certificate is checked: none, ca (who has signed it) or identity (also the name); empty: identity with --server-tls-ca, else none")
+	f.StringVar(&c.ServerTLSCert, "server-tls-cert", "", "PEM file with the gateway's own certificate for servers that ask for one; read again when it changes")
+	f.StringVar(&c.ServerTLSKey, "server-tls-key", "", "PEM file with the key of --server-tls-cert")
 	f.DurationVar(&c.DrainTimeout, "drain-timeout", 10*time.Second, "how long sessions may go on with their transactions at the end")
 	f.StringVar(&c.Name, "name", "", "name of this gateway, for guidelines $.router.name; empty: the host's name")
 	f.StringVar(&c.Hostname, "hostname", "", "name of the host, for guidelines $.router.hostname; empty: as the system says")
@@ -61,6 +79,8 @@ func (c *Config) check() error {
 	switch {
 	case c.MaxConnections < 1:
 		return fmt.Errorf("flag --max-connections: %d is below 1", c.MaxConnections)
+	case c.MaxHandshakes < 1:
+		return fmt.Errorf("flag --max-handshakes: %d is below 1", c.MaxHandshakes)
 	case c.DecisionTimeout <= 0:
 		return fmt.Errorf("flag --decision-timeout: %s is not above 0", c.DecisionTimeout)
 	case c.fallback() != nil:
@@ -72,7 +92,7 @@ func (c *Config) check() error {
 	case len(c.Decision) == 0:
 		return errors.New("flag --decision: at least one address is required")
 	}
-	return nil
+	return c.checkTLS()
 }
 
 func (c *Config) fallback() error {

@@ -32,6 +32,14 @@ func Run(ctx context.Context, cfg Config, log *slog.Logger, signals <-chan os.Si
 	if err != nil {
 		return err
 	}
+	clientTLS, err := cfg.clientTLS(log)
+	if err != nil {
+		return err
+	}
+	serverTLS, err := cfg.serverTLS(log)
+	if err != nil {
+		return err
+	}
 	listeners, err := listenAll(ctx, cfg.Listen)
 	if err != nil {
 		return fmt.Errorf("flag --listen: %w", err)
@@ -56,6 +64,7 @@ func Run(ctx context.Context, cfg Config, log *slog.Logger, signals <-chan os.Si
 	if err != nil {
 		return err
 	}
+	auth.LimitHandshakes(cfg.MaxHandshakes)
 	decisions, err := client.New(client.Options{Addresses: cfg.Decision, Logger: log})
 	if err != nil {
 		return fmt.Errorf("flag --decision: %w", err)
@@ -69,6 +78,7 @@ func Run(ctx context.Context, cfg Config, log *slog.Logger, signals <-chan os.Si
 	snapshots := snapshot.NewHolder(path, site, log, func(s *snapshot.Snapshot) { router.Observe(s.Generation) })
 	g := &session.Gateway{
 		Snapshots: snapshots, Router: router, Auth: auth, Metrics: session.NewMetrics(registry), Log: log, MaxConnections: cfg.MaxConnections,
+		ClientTLS: clientTLS, RequireTLS: cfg.TLSMode == tlsRequired, ServerTLS: serverTLS,
 	}
 	g.Init()
 	registerState(registry, g, decisions)

@@ -6,8 +6,6 @@ import (
 	"crypto/rand"
 	"crypto/rsa"
 	"crypto/sha1" //nolint:gosec // The protocols of both plugins use it.
-	"crypto/sha256"
-	"crypto/subtle"
 	"crypto/x509"
 	"encoding/pem"
 	"errors"
@@ -16,15 +14,14 @@ import (
 	"net"
 	"runtime"
 	"sync"
+	"syscall"
 )
 
 // maxLoginPacket is the largest packet accepted from a client that has not logged in, in payload bytes.
 const maxLoginPacket = 64 << 10
 
-// maxCachedLogins bounds the memory of full authentications that succeeded. Beyond it the cache starts anew.
-const maxCachedLogins = 10_000
-
-// Lookup finds a user's credential. false means that there is no such user, or that it is not active.
+// Lookup finds a user's credential. false means that there is no such user, or that it is not active; the credential is
+// then another one, whose steps are gone through all the same, so that nobody learns which users exist.
 type Lookup func(user string) (Credential, bool)
 
 // Login is a client's verified login.
@@ -48,18 +45,12 @@ type Login struct {
 // Authenticator verifies clients. One serves all connections of a process; it is safe for concurrent use.
 type Authenticator struct {
 	key    *rsa.PrivateKey
-	public []byte // The key in PEM, as clients ask for it.
-	decoy  Credential
+	public []byte        // The key in PEM, as clients ask for it.
 	slots  chan struct{} // taken by full authentications, which cost milliseconds of CPU each
+	queue  queue
 
 	mu     sync.Mutex
 	cached map[string]cachedLogin // By caching_sha2_password hash text.
-}
-
-// cachedLogin is what a full authentication showed. The clear password is kept because logins to backends need it.
-type cachedLogin struct {
-	stage2   [sha256.Size]byte
-	password string
 }
 
 // NewAuthenticator makes an Authenticator with a fresh RSA key, which takes a moment. The key is for
@@ -76,7 +67,6 @@ func NewAuthenticator() (*Authenticator, error) {
 	return &Authenticator{
 		key:    key,
 		public: pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der}),
-		decoy:  Credential{kind: kindClear, text: rand.Text()},
 		slots:  make(chan struct{}, runtime.GOMAXPROCS(0)),
 		cached: map[string]cachedLogin{},
 	}, nil
@@ -90,7 +80,7 @@ func (a *Authenticator) Handshake(ctx context.Context, c *Conn, g Greeting, find
 	var login *Login
 	err := c.Within(ctx, func() error {
 		var err error
-		login, err = a.handshake(c, g, find)
+		login, err = a.handshake(ctx, c, g, find)
 		return err
 	})
 	if err != nil {
@@ -99,24 +89,47 @@ func (a *Authenticator) Handshake(ctx context.Context, c *Conn, g Greeting, find
 	return login, nil
 }
 
-func (a *Authenticator) handshake(c *Conn, g Greeting, find Lookup) (*Login, error) {
+func (a *Authenticator) handshake(ctx context.Context, c *Conn, g Greeting, find Lookup) (*Login, error) {
 	g.Salt, g.Plugin = newSalt(), PluginNative
+	if c.tlsOffer != nil {
+		g.Capabilities |= CapSSL
+	}
 	c.salt, c.seq = g.Salt, 0
-	if err := c.WritePacket(appendGreeting(nil, g)); err != nil {
+	if err := c.WritePacket(g.Append(nil)); err != nil {
 		return nil, err
 	}
 	payload, err := c.ReadPacket(maxLoginPacket)
-	if errors.Is(err, io.EOF) {
+	if errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) {
 		return nil, ErrNoHandshake
 	}
 	if err != nil {
 		return nil, refuseBroken(c, err)
 	}
+	leave, err := a.queue.enter(ctx)
+	if err != nil {
+		return nil, errors.Join(refuse(c, NewError(CodeTooManyConnections, "08004", "Too many logins at once")), err)
+	}
+	defer leave()
+	if c.tlsOffer != nil && isTLSRequest(payload) {
+		if err := c.acceptTLS(); err != nil {
+			return nil, err
+		}
+		if payload, err = c.ReadPacket(maxLoginPacket); err != nil {
+			return nil, refuseBroken(c, err)
+		}
+	}
+	if c.tlsRequired && !c.Secure() {
+		return nil, refuse(c, NewError(CodeSecureTransportRequired, "HY000",
+			"Connections using insecure transport are prohibited: this gateway requires TLS"))
+	}
 	r, err := ParseHandshakeResponse(payload, g.Capabilities)
 	if err != nil {
 		return nil, refuseBroken(c, err)
 	}
-	c.Capabilities = r.Capabilities & g.Capabilities
+	if r.Capabilities&CapSSL != 0 && !c.Encrypted() {
+		return nil, refuseBroken(c, fmt.Errorf("login in plain text that asks for TLS: %w", ErrMalformedPacket))
+	}
+	c.Capabilities = r.Capabilities & g.Capabilities &^ CapSSL
 	login := &Login{
 		User: r.User, Schema: r.Schema, Host: host(c.nc), Charset: r.Charset,
 		Capabilities: c.Capabilities, MaxPacket: r.MaxPacket, Attrs: r.Attrs,
@@ -169,9 +182,6 @@ func (a *Authenticator) changeUser(c *Conn, was *Login, find Lookup) (*Login, er
 // verify runs the rest of the dance, with a client that answered the challenge by the given plugin.
 func (a *Authenticator) verify(c *Conn, login *Login, plugin string, answer []byte, find Lookup) (Secret, error) {
 	cred, known := find(login.User)
-	if !known {
-		cred = a.decoy // The same steps, so that nobody learns which users exist.
-	}
 	withPassword := len(answer) > 0
 	if want := cred.plugin(plugin); want != plugin {
 		if c.Capabilities&CapPluginAuth == 0 {
@@ -203,7 +213,7 @@ func (a *Authenticator) verify(c *Conn, login *Login, plugin string, answer []by
 	if err != nil {
 		return Secret{}, err
 	}
-	if !ok || !known {
+	if !ok || !known || cred.secureOnly && !c.Secure() {
 		using := "NO"
 		if withPassword {
 			using = "YES"
@@ -241,80 +251,6 @@ func (c Credential) openNative(salt, answer []byte) (Secret, bool) {
 		return ClearSecret(c.text), true
 	}
 	return NativeSecret(stage1), ok
-}
-
-// openSHA2 checks an answer by caching_sha2_password: fast when the password is known, else by asking for it.
-func (a *Authenticator) openSHA2(c *Conn, cred Credential, answer []byte) (Secret, bool, error) {
-	const fastOK, fullAuth, wantKey = 3, 4, 2
-	known, hit := a.knownPassword(cred)
-	if hit && checkSHA2(c.salt, answer, known.stage2) {
-		return ClearSecret(known.password), true, c.WritePacket([]byte{headMoreData, fastOK})
-	}
-	if err := c.WritePacket([]byte{headMoreData, fullAuth}); err != nil {
-		return Secret{}, false, err
-	}
-	sealed, err := c.ReadPacket(maxLoginPacket)
-	if err != nil {
-		return Secret{}, false, refuseBroken(c, err)
-	}
-	if len(sealed) == 1 && sealed[0] == wantKey {
-		if err := c.WritePacket(append([]byte{headMoreData}, a.public...)); err != nil {
-			return Secret{}, false, err
-		}
-		if sealed, err = c.ReadPacket(maxLoginPacket); err != nil {
-			return Secret{}, false, refuseBroken(c, err)
-		}
-	}
-	a.slots <- struct{}{}
-	defer func() { <-a.slots }()
-	password, ok := a.unseal(sealed, c.salt)
-	return ClearSecret(password), ok && a.checkPassword(cred, password), nil
-}
-
-// unseal opens the password of a full authentication. MariaDB's client library sends it in clear and with a NUL where
-// others encrypt; refusing it then would not take it off the line again.
-func (a *Authenticator) unseal(sealed, salt []byte) (string, bool) {
-	if len(sealed) != a.key.Size() {
-		password, ended := bytes.CutSuffix(sealed, []byte{0})
-		return string(password), ended
-	}
-	masked, err := rsa.DecryptOAEP(sha1.New(), nil, a.key, sealed, nil) //nolint:gosec // The protocol says SHA-1.
-	if err != nil {
-		return "", false
-	}
-	for i := range masked {
-		masked[i] ^= salt[i%len(salt)]
-	}
-	password, ended := bytes.CutSuffix(masked, []byte{0})
-	return string(password), ended
-}
-
-// knownPassword returns what fast authentication needs.
-func (a *Authenticator) knownPassword(cred Credential) (cachedLogin, bool) {
-	if cred.kind == kindClear {
-		return cachedLogin{stage2: sha2Stage2(cred.text), password: cred.text}, true
-	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	known, hit := a.cached[cred.text]
-	return known, hit
-}
-
-// checkPassword checks a clear password, and remembers one that fits a hash.
-func (a *Authenticator) checkPassword(cred Credential, password string) bool {
-	if cred.kind == kindClear {
-		return subtle.ConstantTimeCompare([]byte(cred.text), []byte(password)) == 1
-	}
-	if !matchesSHA2Hash(cred.text, password) {
-		return false
-	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if len(a.cached) >= maxCachedLogins {
-		clear(a.cached)
-	}
-	a.cached[cred.text] = cachedLogin{stage2: sha2Stage2(password), password: password}
-	return true
 }
 
 // refuse sends an ERR and returns it.

@@ -563,7 +563,7 @@ func FuzzChangeUser(f *testing.F) {
 }
 
 func FuzzGreeting(f *testing.F) {
-	f.Add(appendGreeting(nil, Greeting{ServerVersion: "8", Salt: newSalt(), Plugin: PluginNative, Capabilities: testCaps}))
+	f.Add(Greeting{ServerVersion: "8", Salt: newSalt(), Plugin: PluginNative, Capabilities: testCaps}.Append(nil))
 	f.Add(appendErr(nil, NewError(1040, "08004", "Too many connections")))
 	f.Fuzz(func(t *testing.T, payload []byte) {
 		g, err := ParseGreeting(payload)

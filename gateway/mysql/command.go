@@ -44,6 +44,7 @@ func (c *Conn) ReadCommand() (*Command, error) {
 	if err := c.Drain(); err != nil {
 		return nil, err
 	}
+	c.grow()
 	c.cmd = Command{} // A session that waits holds no statement in memory.
 	if err := c.need(headerSize); err != nil {
 		return nil, err

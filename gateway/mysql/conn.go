@@ -2,16 +2,21 @@ package mysql
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
 	"net"
+	"slices"
 	"sync/atomic"
 	"time"
 )
 
 // bufferSize is the size of a connection's read buffer in bytes. Rows flow through it, so it is also the largest write.
 const bufferSize = 32 << 10
+
+// loginBuffer is its size in bytes until the first command, so that connections that never log in cost little.
+const loginBuffer = 1 << 10
 
 // headerSize is the size of a packet header: a 3-byte length and the sequence number.
 const headerSize = 4
@@ -21,7 +26,9 @@ type Conn struct {
 	// Capabilities are the negotiated ones. Set by Handshake and by gateway/pool.
 	Capabilities uint32
 
-	nc      net.Conn
+	raw     net.Conn                 // The socket.
+	secure  atomic.Pointer[tls.Conn] // TLS upon it, once begun. Close and Peer are called by other goroutines too.
+	nc      net.Conn                 // What packets go through: one of the two.
 	buf     []byte
 	r, w    int    // Bytes that were read and not used yet are buf[r:w].
 	seq     byte   // Sequence number of the next packet in either direction.
@@ -30,6 +37,8 @@ type Conn struct {
 	scan    scan
 	outcome Outcome // Of the scan under way; here so that it needs no allocation.
 
+	tlsOffer     *tls.Config // What a client may ask for; nil: nothing.
+	tlsRequired  bool
 	salt         []byte // The challenge sent to a client; COM_CHANGE_USER is answered with it too.
 	writeTimeout time.Duration
 	writeUntil   time.Time
@@ -39,7 +48,7 @@ type Conn struct {
 
 // NewConn wraps a connection from which nothing was read yet, or nothing beyond a whole packet.
 func NewConn(nc net.Conn) *Conn {
-	return &Conn{nc: nc, buf: make([]byte, bufferSize)}
+	return &Conn{raw: nc, nc: nc, buf: make([]byte, loginBuffer)}
 }
 
 // Received and Sent give the bytes read and written so far. Any goroutine may ask.
@@ -48,11 +57,25 @@ func (c *Conn) Received() uint64 { return c.received.Load() }
 // Sent is explained at Received.
 func (c *Conn) Sent() uint64 { return c.sent.Load() }
 
-// NetConn returns the connection underneath, for its addresses and deadlines. Reading or writing it breaks the Conn.
-func (c *Conn) NetConn() net.Conn { return c.nc }
+// NetConn returns the socket, for its addresses and deadlines. Reading or writing it breaks the Conn.
+func (c *Conn) NetConn() net.Conn { return c.raw }
 
-// Close closes the connection at once.
-func (c *Conn) Close() error { return c.nc.Close() }
+// Close closes the connection at once, with no more than the farewell of TLS.
+func (c *Conn) Close() error {
+	if secure := c.secure.Load(); secure != nil {
+		return secure.Close()
+	}
+	return c.raw.Close()
+}
+
+// grow makes the read buffer fit for commands and rows.
+func (c *Conn) grow() {
+	if len(c.buf) < bufferSize {
+		buf := make([]byte, bufferSize)
+		c.r, c.w = 0, copy(buf, c.buf[c.r:c.w])
+		c.buf = buf
+	}
+}
 
 // SetWriteTimeout limits how long the other side may leave written bytes unread, so that a stuck client frees its
 // backend. The limit is between once and twice d. 0 means no limit.
@@ -61,7 +84,7 @@ func (c *Conn) SetWriteTimeout(d time.Duration) { c.writeTimeout = 2 * d }
 // Within runs f with ctx's deadline and cancellation on the connection, and takes both off again. When ctx ends first,
 // f's reads and writes fail and Within returns ctx's error.
 func (c *Conn) Within(ctx context.Context, f func() error) error {
-	nc := c.nc
+	nc := c.raw
 	c.writeUntil = time.Time{} // Its deadline is lost here.
 	if err := ctx.Err(); err != nil {
 		return err
@@ -153,8 +176,23 @@ func (c *Conn) ReadPacket(limit int) ([]byte, error) {
 		return payload, nil
 	}
 	c.r += headerSize
-	payload := make([]byte, length)
-	return payload, unexpected(c.readFull(payload))
+	return c.readGrowing(length)
+}
+
+// readGrowing reads n bytes into memory that grows with what has come, not with what was announced.
+func (c *Conn) readGrowing(n int) ([]byte, error) {
+	b := make([]byte, 0, min(n, 4*loginBuffer))
+	for {
+		from := len(b)
+		b = b[:min(n, cap(b))]
+		if err := c.readFull(b[from:]); err != nil {
+			return nil, unexpected(err)
+		}
+		if len(b) == n {
+			return b, nil
+		}
+		b = slices.Grow(b, len(b))
+	}
 }
 
 // WritePacket writes one payload of any size, split where the protocol says so.
@@ -204,7 +242,7 @@ func (c *Conn) write(b []byte) error {
 		// Moving the deadline costs more than reading the clock, so it moves when half of it is used up.
 		if now := time.Now(); c.writeUntil.Sub(now) < c.writeTimeout/2 {
 			c.writeUntil = now.Add(c.writeTimeout)
-			if err := c.nc.SetWriteDeadline(c.writeUntil); err != nil {
+			if err := c.raw.SetWriteDeadline(c.writeUntil); err != nil {
 				return err
 			}
 		}

@@ -10,6 +10,8 @@ type Credential struct {
 	kind   credentialKind
 	text   string          // The clear password or the caching_sha2 hash text.
 	stage2 [sha1.Size]byte // SHA1(SHA1(password)) of a native hash.
+
+	secureOnly bool // Good over TLS and Unix sockets only.
 }
 
 type credentialKind int
@@ -32,6 +34,13 @@ func ParseCredential(password string) Credential {
 		return Credential{kind: kindSHA2, text: password}
 	}
 	return Credential{kind: kindClear, text: password}
+}
+
+// SecureOnly gives the credential of a user who may log in over TLS or a Unix socket only. Elsewhere it is refused like a
+// wrong password.
+func (c Credential) SecureOnly() Credential {
+	c.secureOnly = true
+	return c
 }
 
 // plugin is the authentication plugin for a client that would like wanted.

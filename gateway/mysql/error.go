@@ -17,6 +17,8 @@ const (
 	CodePacketsOutOfOrder   uint16 = 1156 // 08S01
 	CodeUnknownStatement    uint16 = 1243 // HY000
 	CodeUnsupportedAuthMode uint16 = 1251 // 08004
+
+	CodeSecureTransportRequired uint16 = 3159 // HY000
 )
 
 // ErrMalformedPacket says that a packet breaks the protocol.

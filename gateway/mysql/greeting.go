@@ -27,9 +27,9 @@ type Greeting struct {
 	Salt []byte
 }
 
-// appendGreeting appends a greeting as a MySQL server of version 8 forms it: all reserved bytes are zero, so that no
-// MariaDB client believes in extended capabilities.
-func appendGreeting(b []byte, g Greeting) []byte {
+// Append appends the payload as a MySQL server of version 8 forms it: all reserved bytes are zero, so that no MariaDB
+// client believes in extended capabilities.
+func (g Greeting) Append(b []byte) []byte {
 	b = append(b, 10) // Protocol version.
 	b = append(b, strings.ReplaceAll(g.ServerVersion, "\x00", "")...)
 	b = append(b, 0)

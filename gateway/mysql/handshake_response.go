@@ -23,6 +23,24 @@ type HandshakeResponse struct {
 	Attrs  map[string]string
 }
 
+// tlsRequestSize is the size in bytes of a request for TLS: the fixed part of a handshake response, alone.
+const tlsRequestSize = 32
+
+// isTLSRequest tells a request for TLS from a handshake response.
+func isTLSRequest(payload []byte) bool {
+	f := fields{b: payload}
+	const wanted = CapSSL | CapProtocol41
+	return len(payload) == tlsRequestSize && f.u32()&wanted == wanted
+}
+
+// AppendTLSRequest appends the request for TLS that comes before the response itself. Its Capabilities must have CapSSL.
+func (r HandshakeResponse) AppendTLSRequest(b []byte) []byte {
+	b = binary.LittleEndian.AppendUint32(b, r.Capabilities)
+	b = binary.LittleEndian.AppendUint32(b, r.MaxPacket)
+	b = append(b, r.Charset)
+	return append(b, make([]byte, 23)...)
+}
+
 // ParseHandshakeResponse reads a payload. offered are the capabilities of the greeting: what was not offered is not
 // there, whatever the client says. Every error is an [ErrMalformedPacket].
 func ParseHandshakeResponse(payload []byte, offered uint32) (HandshakeResponse, error) {
@@ -74,11 +92,7 @@ func (f *fields) attrs() map[string]string {
 
 // Append appends the payload. The fields that Capabilities allow are written, in the order of the attributes' names.
 func (r HandshakeResponse) Append(b []byte) []byte {
-	b = binary.LittleEndian.AppendUint32(b, r.Capabilities)
-	b = binary.LittleEndian.AppendUint32(b, r.MaxPacket)
-	b = append(b, r.Charset)
-	b = append(b, make([]byte, 23)...)
-	b = append(append(b, r.User...), 0)
+	b = append(append(r.AppendTLSRequest(b), r.User...), 0)
 	switch {
 	case r.Capabilities&CapLenencAuth != 0:
 		b = appendLenencString(b, r.Auth)

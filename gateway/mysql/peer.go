@@ -10,10 +10,25 @@ const (
 	PeerGone                      // Closed or broken.
 )
 
+// glance is what was seen of a socket: its state, and the first bytes that wait there.
+type glance struct {
+	state PeerState
+	n     int
+	head  [recordHeader]byte
+}
+
 // Peer looks at the connection without blocking and without taking anything from it. It may be called while another
 // goroutine uses the Conn, to notice a client that gave up during a statement; what is buffered is then not looked at.
-func (c *Conn) Peer() PeerState { return peek(c.nc) }
+// The farewell of TLS counts as gone: it comes before the socket's end, and may stay unread for long.
+func (c *Conn) Peer() PeerState {
+	g := peek(c.raw)
+	if g.state == PeerReadable && c.secure.Load() != nil && isAlert(g.head[:g.n]) {
+		return PeerGone
+	}
+	return g.state
+}
 
 // Idle reports whether the connection is open and has nothing to read, in its buffer or on the network, as is right
-// for a backend between two commands. Only the owning goroutine may ask.
-func (c *Conn) Idle() bool { return c.r == c.w && peek(c.nc) == PeerQuiet }
+// for a backend between two commands. Only the owning goroutine may ask. The tickets of TLS 1.3 do not disturb: servers
+// send them before they read the login, so they were read with its answer.
+func (c *Conn) Idle() bool { return c.r == c.w && peek(c.raw).state == PeerQuiet }

@@ -8,28 +8,27 @@ import (
 	"syscall"
 )
 
-func peek(nc net.Conn) PeerState {
+func peek(nc net.Conn) glance {
 	sc, ok := nc.(syscall.Conn)
 	if !ok {
-		return PeerQuiet
+		return glance{}
 	}
 	raw, err := sc.SyscallConn()
 	if err != nil {
-		return PeerGone
+		return glance{state: PeerGone}
 	}
-	state := PeerGone
+	g := glance{state: PeerGone}
 	err = raw.Control(func(fd uintptr) {
-		var one [1]byte
-		n, _, err := syscall.Recvfrom(int(fd), one[:], syscall.MSG_PEEK|syscall.MSG_DONTWAIT)
+		n, _, err := syscall.Recvfrom(int(fd), g.head[:], syscall.MSG_PEEK|syscall.MSG_DONTWAIT)
 		switch {
 		case errors.Is(err, syscall.EAGAIN), errors.Is(err, syscall.EINTR):
-			state = PeerQuiet
+			g.state = PeerQuiet
 		case err == nil && n > 0:
-			state = PeerReadable
+			g.state, g.n = PeerReadable, n
 		}
 	})
 	if err != nil {
-		return PeerGone
+		return glance{state: PeerGone}
 	}
-	return state
+	return g
 }

@@ -75,6 +75,7 @@ func Relay(client, backend *Conn, req Request) (Outcome, error) {
 	if !ok || len(cmd.Payload) == 0 {
 		return Outcome{}, fmt.Errorf("relay command %#x: %w", cmd.Code, ErrUnsupported)
 	}
+	backend.grow()
 	s := &backend.scan
 	*s = scan{src: backend, dst: client, out: &backend.outcome, pos: backend.r, first: true, stmtID: req.StatementID, onError: req.OnError}
 	*s.out = Outcome{}
@@ -151,6 +152,7 @@ func (c *Conn) Exec(code byte, arg []byte) (Outcome, error) {
 		return Outcome{}, fmt.Errorf("execute command %#x: %w", code, ErrUnsupported)
 	}
 	s := &c.scan
+	c.grow()
 	*s = scan{src: c, out: &c.outcome, pos: c.r, first: true}
 	*s.out = Outcome{}
 	head := []byte{code}

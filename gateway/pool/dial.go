@@ -2,6 +2,7 @@ package pool
 
 import (
 	"context"
+	"crypto/tls"
 	"fmt"
 	"net"
 	"strings"
@@ -36,6 +37,9 @@ type Target struct {
 	MaxPacket uint32
 	// Attrs are the connection attributes to forward.
 	Attrs map[string]string
+	// TLS is how to speak TLS to the server, nil for plain text. Without a ServerName it is the host of Addr. It does not count
+	// for Unix sockets.
+	TLS *tls.Config
 	// ConnectTimeout limits dialling and login together; 0 means 1 s. The context's deadline holds as well.
 	ConnectTimeout time.Duration
 }
@@ -103,10 +107,13 @@ func dial(ctx context.Context, t Target) (*BackendConn, error) {
 	var w welcome
 	err = c.Within(ctx, func() error {
 		var err error
+		if w, err = greet(c, t); err != nil {
+			return err
+		}
 		if password, ok := t.Secret.Password(); ok {
-			w, err = loginByPassword(ctx, nc, t, password)
+			w, err = loginByPassword(ctx, c, t, w, password)
 		} else {
-			w, err = loginByProof(c, t)
+			w, err = loginByProof(c, t, w)
 		}
 		return err
 	})

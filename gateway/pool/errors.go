@@ -21,6 +21,9 @@ const pluginClear = "mysql_clear_password"
 // ErrIncompatible says that a server can't form its responses as the session's client was promised.
 var ErrIncompatible = errors.New("server lacks a capability that the client negotiated")
 
+// ErrNoTLS says that a server that is to be spoken to over TLS does not offer it. Nothing of the login was sent.
+var ErrNoTLS = errors.New("server does not offer TLS, which use_ssl demands: give it a certificate, or set use_ssl to false")
+
 // ErrNoSecret says that nothing is known of the user's password.
 var ErrNoSecret = errors.New("no password known for the login")
 

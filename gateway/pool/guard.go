@@ -3,7 +3,6 @@ package pool
 import (
 	"encoding/binary"
 	"fmt"
-	"io"
 	"net"
 
 	"github.com/pointsman/pointsman/gateway/mysql"
@@ -22,16 +21,19 @@ const (
 const headerSize = 4
 
 // guard stands between go-mysql's client and a server during the login. It hands packets on one by one, whole and
-// checked, so that the client neither trips over a malformed one nor reads ahead; it puts into the client's response what
-// the client can't be told (exact flags, collation id, packet size); and it takes the NUL off a challenge's end, with
-// which the client would spoil the fast way of caching_sha2_password.
+// checked, so that the client neither trips over a malformed one nor reads ahead; it hides that TLS was begun, which the
+// client would do again; it puts into the client's response what the client can't be told (exact flags, collation id, packet
+// size); and it takes the NUL off a challenge's end, with which the client would spoil the fast way of
+// caching_sha2_password.
 type guard struct {
-	net.Conn
+	net.Conn // For its addresses and deadlines.
+	packets  *mysql.Conn
 	target   Target
 	welcome  welcome
 	err      error  // The first thing that went wrong, as the server or the network said it.
-	greeted  bool   // The greeting was seen.
+	greeted  bool   // The greeting was handed on.
 	answered bool   // The response to it was sent.
+	seq      byte   // The next packet's number, as the client counts.
 	pending  []byte // A packet that was checked and not handed on yet.
 }
 
@@ -52,44 +54,36 @@ func (g *guard) Read(p []byte) (int, error) {
 
 // next reads and checks one packet.
 func (g *guard) next() error {
-	var header [headerSize]byte
-	if _, err := io.ReadFull(g.Conn, header[:]); err != nil {
-		return err
-	}
-	length := int(header[0]) | int(header[1])<<8 | int(header[2])<<16
-	if length == 0 || length > maxLoginPacket {
-		return fmt.Errorf("login packet of %d bytes: %w", length, mysql.ErrMalformedPacket)
-	}
-	payload := make([]byte, length)
-	if _, err := io.ReadFull(g.Conn, payload); err != nil {
-		return err
-	}
-	payload, err := g.check(payload)
+	payload, err := g.payload()
 	if err != nil {
 		return err
 	}
 	n := len(payload)
-	g.pending = append([]byte{byte(n), byte(n >> 8), byte(n >> 16), header[3]}, payload...)
+	g.pending = append([]byte{byte(n), byte(n >> 8), byte(n >> 16), g.seq}, payload...)
+	g.seq++
 	return nil
+}
+
+// payload gives the next payload for the client: the greeting, which came already, or what the server sends now.
+func (g *guard) payload() ([]byte, error) {
+	if !g.greeted {
+		g.greeted = true
+		greeting := g.welcome.greeting
+		greeting.Capabilities &^= mysql.CapSSL
+		return greeting.Append(nil), nil
+	}
+	payload, err := g.packets.ReadPacket(maxLoginPacket)
+	if err != nil {
+		return nil, err
+	}
+	if len(payload) == 0 {
+		return nil, fmt.Errorf("empty login packet: %w", mysql.ErrMalformedPacket)
+	}
+	return g.check(payload)
 }
 
 // check reads a payload and returns the one for the client.
 func (g *guard) check(payload []byte) ([]byte, error) {
-	if !g.greeted {
-		greeting, err := mysql.ParseGreeting(payload)
-		if err != nil {
-			return nil, err
-		}
-		if greeting.Plugin == pluginClear {
-			return nil, ErrWantsClearText
-		}
-		flags, err := g.target.flags(greeting.Capabilities)
-		if err != nil {
-			return nil, err
-		}
-		g.greeted, g.welcome = true, welcome{greeting: greeting, flags: flags}
-		return payload, nil
-	}
 	switch payload[0] {
 	case headErr:
 		return nil, mysql.ParseError(payload)
@@ -110,19 +104,25 @@ func (g *guard) check(payload []byte) ([]byte, error) {
 	return payload, nil
 }
 
-// Write passes the client's packets on. The first is the response to the greeting: 4 bytes of flags, 4 of the largest
-// packet's size, and the collation id.
+// Write passes the client's packets on, each of which comes in one piece. The first is the response to the greeting: 4 bytes
+// of flags, 4 of the largest packet's size, and the collation id.
 func (g *guard) Write(p []byte) (int, error) {
-	const flagsAt, sizeAt, charsetAt = headerSize, headerSize + 4, headerSize + 8
-	if g.answered || len(p) <= charsetAt {
-		return g.Conn.Write(p)
+	const sizeAt, charsetAt = 4, 8
+	if len(p) < headerSize {
+		return 0, fmt.Errorf("client wrote %d bytes: %w", len(p), mysql.ErrMalformedPacket)
 	}
-	g.answered = true
-	const stream = mysql.MirroredCapabilities | mysql.CapSessionTrack | mysql.CapQueryAttributes
-	b := append([]byte(nil), p...)
-	flags := binary.LittleEndian.Uint32(b[flagsAt:])&^stream | g.welcome.flags
-	binary.LittleEndian.PutUint32(b[flagsAt:], flags)
-	binary.LittleEndian.PutUint32(b[sizeAt:], g.target.MaxPacket)
-	b[charsetAt] = g.target.charset()
-	return g.Conn.Write(b)
+	payload := append([]byte(nil), p[headerSize:]...)
+	if !g.answered && len(payload) > charsetAt {
+		g.answered = true
+		const stream = mysql.MirroredCapabilities | mysql.CapSessionTrack | mysql.CapQueryAttributes
+		flags := binary.LittleEndian.Uint32(payload)&^stream | g.welcome.flags
+		if g.packets.Encrypted() {
+			flags |= mysql.CapSSL
+		}
+		binary.LittleEndian.PutUint32(payload, flags)
+		binary.LittleEndian.PutUint32(payload[sizeAt:], g.target.MaxPacket)
+		payload[charsetAt] = g.target.charset()
+	}
+	g.seq++
+	return len(p), g.packets.WritePacket(payload)
 }

@@ -11,8 +11,8 @@ import (
 )
 
 // loginByPassword logs in through go-mysql's client, which knows every plugin that a clear password opens.
-func loginByPassword(ctx context.Context, nc net.Conn, t Target, password string) (w welcome, err error) {
-	g := &guard{Conn: nc, target: t}
+func loginByPassword(ctx context.Context, c *mysql.Conn, t Target, w welcome, password string) (_ welcome, err error) {
+	g := &guard{Conn: c.NetConn(), packets: c, target: t, welcome: w}
 	defer func() {
 		// The client takes some bounds of login packets on trust. The guard checks them, and this is its safety net.
 		if p := recover(); p != nil {
@@ -24,51 +24,39 @@ func loginByPassword(ctx context.Context, nc net.Conn, t Target, password string
 		c.SetAttributes(t.Attrs)
 		return nil
 	}
-	_, err = client.ConnectWithDialer(ctx, t.network(), t.Addr, t.User, password, t.DB, dialer, attrs)
+	// TLS is begun before the client comes in. To it that is as safe as a Unix socket: it may send the password itself
+	// to a plugin that asks for it, and must not do so otherwise.
+	network := "tcp"
+	if c.Secure() {
+		network = "unix"
+	}
+	_, err = client.ConnectWithDialer(ctx, network, t.Addr, t.User, password, t.DB, dialer, attrs)
 	if g.err != nil {
-		return welcome{}, g.err // What the server or the network said, before the client wrapped it.
+		return g.welcome, g.err // What the server or the network said, before the client wrapped it.
 	}
-	if err != nil {
-		return welcome{}, err
-	}
-	return g.welcome, nil
+	return g.welcome, err
 }
 
 // loginByProof logs in by mysql_native_password with SHA1(password) alone.
-func loginByProof(c *mysql.Conn, t Target) (welcome, error) {
-	payload, err := c.ReadPacket(maxLoginPacket)
-	if err != nil {
-		return welcome{}, err
-	}
-	g, err := mysql.ParseGreeting(payload)
-	if err != nil {
-		return welcome{}, err
-	}
-	flags, err := t.flags(g.Capabilities)
-	if err != nil {
-		return welcome{}, err
-	}
-	auth, ok := t.Secret.NativeAnswer(g.Salt)
+func loginByProof(c *mysql.Conn, t Target, w welcome) (welcome, error) {
+	auth, ok := t.Secret.NativeAnswer(w.greeting.Salt)
 	if !ok {
-		return welcome{}, ErrNoSecret
+		return w, ErrNoSecret
 	}
 	r := mysql.HandshakeResponse{
-		Capabilities: mysql.BaseCapabilities&^(mysql.CapConnectWithDB|mysql.CapConnectAttrs) | flags,
+		Capabilities: t.base() | w.flags,
 		MaxPacket:    t.MaxPacket, Charset: t.charset(), User: t.User, Auth: auth, Schema: t.DB,
 		Plugin: mysql.PluginNative, Attrs: t.Attrs,
 	}
-	if t.DB != "" {
-		r.Capabilities |= mysql.CapConnectWithDB
+	if c.Encrypted() {
+		r.Capabilities |= mysql.CapSSL
 	}
-	if len(t.Attrs) > 0 {
-		r.Capabilities |= mysql.CapConnectAttrs
+	r.Capabilities &= w.greeting.Capabilities | mysql.CapLongPassword // MariaDB does not offer the latter, but takes it.
+	err := c.WritePacket(r.Append(nil))
+	if err == nil {
+		w.status, err = awaitOK(c, t)
 	}
-	r.Capabilities &= g.Capabilities | mysql.CapLongPassword // MariaDB does not offer the latter, but takes it.
-	if err := c.WritePacket(r.Append(nil)); err != nil {
-		return welcome{}, err
-	}
-	status, err := awaitOK(c, t)
-	return welcome{greeting: g, flags: flags, status: status}, err
+	return w, err
 }
 
 // awaitOK reads the server's verdict, and answers its request to go by mysql_native_password if it makes one.

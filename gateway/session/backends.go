@@ -333,6 +333,9 @@ func (s *session) target(addr, schema string, timeout time.Duration) pool.Target
 	if u != nil && u.BackendPassword != nil {
 		t.Secret = mysql.ClearSecret(u.GetBackendPassword())
 	}
+	if s.Snapshots.Current().TLS(addr) {
+		t.TLS = s.ServerTLS
+	}
 	if t.Attrs == nil {
 		t.Attrs = map[string]string{}
 	}

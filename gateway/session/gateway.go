@@ -1,6 +1,7 @@
 package session
 
 import (
+	"crypto/tls"
 	"log/slog"
 	"sync"
 	"sync/atomic"
@@ -37,6 +38,10 @@ type Gateway struct {
 	Metrics        *Metrics
 	Log            *slog.Logger
 	MaxConnections int // client connections at once
+
+	ClientTLS  *tls.Config // how clients may speak TLS; nil: they can't
+	RequireTLS bool        // they must, but on Unix sockets
+	ServerTLS  *tls.Config // how servers with use_ssl are spoken to
 
 	began   time.Time // the clock's zero
 	lastID  atomic.Uint32

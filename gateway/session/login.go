@@ -43,13 +43,22 @@ func (s *session) refuse(e *mysql.Error) error {
 	return errRefused
 }
 
-// credential looks up a user of the current generation. A user without a password can't log in.
+// credential looks up a user of the current generation. A user without a password can't log in. For those who can't, that of
+// another user is gone through, so that the steps of a login do not tell who exists.
 func (s *session) credential(user string) (mysql.Credential, bool) {
-	u := s.Snapshots.Current().User(user)
-	if u == nil || u.Password == nil {
-		return mysql.Credential{}, false
+	snap := s.Snapshots.Current()
+	u := snap.User(user)
+	known := u != nil && u.Password != nil
+	if !known {
+		if u = snap.Decoy(user); u == nil {
+			return mysql.Credential{}, false
+		}
 	}
-	return mysql.ParseCredential(u.GetPassword()), true
+	c := mysql.ParseCredential(u.GetPassword())
+	if u.GetUseSsl() {
+		c = c.SecureOnly()
+	}
+	return c, known
 }
 
 // welcome takes over a verified login and ends it with OK.

@@ -67,6 +67,7 @@ func (g *Gateway) Serve(ctx context.Context, nc net.Conn, listener int) {
 	defer g.Metrics.sessions.Dec()
 	client := mysql.NewConn(nc)
 	client.SetWriteTimeout(writeTimeout)
+	client.OfferTLS(g.ClientTLS, g.RequireTLS)
 	defer client.Close() //nolint:errcheck // the client is gone or was told
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

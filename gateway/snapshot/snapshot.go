@@ -1,6 +1,7 @@
 package snapshot
 
 import (
+	"hash/maphash"
 	"net"
 	"strconv"
 	"time"
@@ -18,6 +19,7 @@ type Snapshot struct {
 	Settings   Settings
 	Rows       []Row // the rows of pools, in the configuration's order
 	users      map[string]*configv1.User
+	decoys     []*configv1.User // those of users that have a password
 	hostgroups map[int32]*Hostgroup
 	message    *configv1.WatchGatewayConfigResponse // that it was made of
 	guiding    *guiding
@@ -101,6 +103,18 @@ func attributes(h *configv1.Hostgroup, settings *Settings) Attributes {
 // User gives the active user of that name, nil when there is none.
 func (s *Snapshot) User(name string) *configv1.User { return s.users[name] }
 
+// decoySeed makes it unforeseeable which user stands in for which name.
+var decoySeed = maphash.MakeSeed()
+
+// Decoy gives some active user with a password, always the same for a name that nobody has, so that a login of that name can
+// go through a real one's steps. nil when there is none.
+func (s *Snapshot) Decoy(name string) *configv1.User {
+	if len(s.decoys) == 0 {
+		return nil
+	}
+	return s.decoys[maphash.String(decoySeed, name)%uint64(len(s.decoys))]
+}
+
 // Hostgroup gives the hostgroup, nil when it has no servers.
 func (s *Snapshot) Hostgroup(id int32) *Hostgroup { return s.hostgroups[id] }
 
@@ -124,6 +138,16 @@ func (s *Snapshot) Has(addr string) bool {
 	return false
 }
 
+// TLS tells whether TLS is to be spoken with the server of that address: when one of its rows says so.
+func (s *Snapshot) TLS(addr string) bool {
+	for i := range s.Rows {
+		if s.Rows[i].TLS && s.Rows[i].Addr == addr {
+			return true
+		}
+	}
+	return false
+}
+
 // build makes a snapshot of a full message; before is the one in force, nil for the first. Statuses that this gateway does
 // not know count as OFFLINE_HARD.
 func build(m *configv1.WatchGatewayConfigResponse, site *Site, before *Snapshot) *Snapshot {
@@ -139,6 +163,9 @@ func build(m *configv1.WatchGatewayConfigResponse, site *Site, before *Snapshot)
 	for _, u := range m.GetUsers().GetUsers() {
 		if u.Active == nil || u.GetActive() {
 			s.users[u.GetUsername()] = u
+			if u.Password != nil {
+				s.decoys = append(s.decoys, u)
+			}
 		}
 	}
 	var servers []decision.Server
