@@ -29,6 +29,7 @@ type Config struct {
 	DecisionTimeout time.Duration
 	Fallback        string
 	DrainTimeout    time.Duration
+	DrainWait       time.Duration
 
 	// TLS with clients, and with servers that have use_ssl.
 	TLSCert         string
@@ -67,6 +68,7 @@ func (c *Config) addFlags(f *pflag.FlagSet) {
 	f.StringVar(&c.ServerTLSVerify, "server-tls-verify", "", "what of a server's certificate is checked: none, ca (who has signed it) or identity (also the name); empty: identity with --server-tls-ca, else none")
 	f.StringVar(&c.ServerTLSCert, "server-tls-cert", "", "PEM file with the gateway's own certificate for servers that ask for one; read again when it changes")
 	f.StringVar(&c.ServerTLSKey, "server-tls-key", "", "PEM file with the key of --server-tls-cert")
+	f.DurationVar(&c.DrainWait, "drain-wait", 0, "how long new clients are still taken at the end while /readyz says draining, so that load balancers can notice")
 	f.DurationVar(&c.DrainTimeout, "drain-timeout", 10*time.Second, "how long sessions may go on with their transactions at the end")
 	f.StringVar(&c.Name, "name", "", "name of this gateway, for guidelines $.router.name; empty: the host's name")
 	f.StringVar(&c.Hostname, "hostname", "", "name of the host, for guidelines $.router.hostname; empty: as the system says")
@@ -87,6 +89,8 @@ func (c *Config) check() error {
 		return fmt.Errorf("flag --decision-fallback: %w", c.fallback())
 	case c.DrainTimeout < 0:
 		return fmt.Errorf("flag --drain-timeout: %s is below 0", c.DrainTimeout)
+	case c.DrainWait < 0:
+		return fmt.Errorf("flag --drain-wait: %s is below 0", c.DrainWait)
 	case len(c.Listen) == 0:
 		return errors.New("flag --listen: at least one address is required")
 	case len(c.Decision) == 0:

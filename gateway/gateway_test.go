@@ -455,6 +455,26 @@ func TestDrain(t *testing.T) {
 	p.expectExit(t)
 }
 
+// TestDrainWait takes clients for a while after the signal, and no longer after a second one.
+func TestDrainWait(t *testing.T) {
+	d := &decisions{server: startDatabase(t)}
+	d.generation.Store(1)
+	addr, _ := startDecisions(t, d)
+	p := start(t, "--decision="+addr, "--drain-wait=1h")
+	p.expectReady(t, http.StatusOK, "ready")
+	p.signals <- syscall.SIGTERM
+	p.expectReady(t, http.StatusServiceUnavailable, "draining")
+	b := p.mustLogin(t)
+	exec(t, b, "INSERT")
+	if _, err := b.Ping(t.Context()); err == nil || !strings.Contains(err.Error(), "1053") {
+		t.Errorf("ping: %v", err)
+	}
+	expectEnd(t, b)
+	exec(t, p.mustLogin(t), "BEGIN")
+	p.signals <- syscall.SIGTERM
+	p.expectExit(t)
+}
+
 func TestSecondSignal(t *testing.T) {
 	d := &decisions{server: startDatabase(t)}
 	d.generation.Store(1)

@@ -115,7 +115,7 @@ func Run(ctx context.Context, cfg Config, log *slog.Logger, signals <-chan os.Si
 	group.Go(func() error {
 		defer end() // no clients any more: the rest ends too
 		awaitDecisions(ctx, decisions, snapshots)
-		return acceptClients(ctx, sessionsCtx, endSessions, listeners, g, cfg.DrainTimeout, signals, &draining, log)
+		return acceptClients(ctx, sessionsCtx, endSessions, listeners, g, &cfg, signals, &draining, log)
 	})
 	if err := group.Wait(); err != nil {
 		return &runError{err}
@@ -143,7 +143,7 @@ func awaitDecisions(ctx context.Context, decisions *client.Client, snapshots *sn
 
 // acceptClients serves clients until ctx ends or a signal comes, and then lets them finish.
 func acceptClients(ctx, sessionsCtx context.Context, endSessions func(), listeners []listener, g *session.Gateway,
-	drainTimeout time.Duration, signals <-chan os.Signal, draining *drainFlag, log *slog.Logger,
+	cfg *Config, signals <-chan os.Signal, draining *drainFlag, log *slog.Logger,
 ) error {
 	accepting, stopAccepting := context.WithCancel(ctx)
 	defer stopAccepting()
@@ -152,11 +152,16 @@ func acceptClients(ctx, sessionsCtx context.Context, endSessions func(), listene
 	done := make(chan struct{})
 	defer close(done)
 	go func() { // ends with the accept loop
+		defer stopAccepting()
 		select {
 		case sig := <-signals:
-			log.Info("draining: no new clients, sessions end after their transactions", "signal", sig.String(), "sessions", g.Sessions(), "timeout", drainTimeout)
+			log.Info("draining: no new clients, sessions end after their transactions", "signal", sig.String(), "sessions", g.Sessions(), "wait", cfg.DrainWait, "timeout", cfg.DrainTimeout)
 			draining.set()
-			stopAccepting()
+			g.Leave()
+			if again := lastCall(cfg.DrainWait, signals, done); again {
+				log.Warn("second signal: sessions are cut", "sessions", g.Sessions())
+				endSessions()
+			}
 		case <-done:
 		}
 	}()
@@ -172,7 +177,7 @@ func acceptClients(ctx, sessionsCtx context.Context, endSessions func(), listene
 	}
 	err := accepts.Wait()
 	draining.set()
-	finish(ctx, &sessions, endSessions, g, drainTimeout, signals, log)
+	finish(ctx, &sessions, endSessions, g, cfg.DrainTimeout, signals, log)
 	return err
 }
 
@@ -200,27 +205,4 @@ func accept(ctx context.Context, l net.Listener, serve func(net.Conn), log *slog
 			delay = min(2*delay, time.Second)
 		}
 	}
-}
-
-// finish waits for the sessions: until they end, a second signal, the timeout, or the end of ctx.
-func finish(ctx context.Context, sessions *sync.WaitGroup, endSessions func(), g *session.Gateway, timeout time.Duration, signals <-chan os.Signal, log *slog.Logger) {
-	ended := make(chan struct{})
-	go func() { // ends when all sessions have
-		defer close(ended)
-		sessions.Wait()
-	}()
-	g.Drain()
-	t := time.NewTimer(timeout)
-	defer t.Stop()
-	select {
-	case <-ended:
-		return
-	case sig := <-signals:
-		log.Warn("second signal: sessions are cut", "signal", sig.String(), "sessions", g.Sessions())
-	case <-t.C:
-		log.Warn("drain timeout: sessions are cut", "sessions", g.Sessions())
-	case <-ctx.Done():
-	}
-	endSessions()
-	<-ended
 }

@@ -37,6 +37,7 @@ type backend struct {
 	used   uint64 // when, by the session's count of uses
 
 	open      bool   // a transaction is open, as far as is known
+	savepoint bool   // with autocommit off, where servers don't report that as a transaction
 	cursors   int    // open ones
 	tracked   bool   // the server reports state changes
 	schema    string // in force there
@@ -80,7 +81,7 @@ func (b *backend) reset(ctx context.Context) error {
 	if _, err := b.ResetConnection(limited); err != nil {
 		return err
 	}
-	b.open, b.cursors, b.vars, b.option, b.uncertain = false, 0, 0, 0, false
+	b.open, b.savepoint, b.cursors, b.vars, b.option, b.uncertain = false, false, 0, 0, 0, false
 	b.schema = "" // servers differ
 	return b.track(ctx)
 }

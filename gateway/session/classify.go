@@ -21,6 +21,7 @@ type kind struct {
 	ties           bool // a SELECT that leaves something behind on its server
 	call           bool // CALL: may do anything
 	kill           bool
+	savepoint      bool
 	pin            string // why it holds the session on its server; empty: it does not
 	text           string // the digest text itself; classify leaves it out
 }
@@ -31,11 +32,11 @@ func classify(digest string) kind {
 	first, rest := word(strings.TrimLeft(upper, "( "))
 	second, third := word(rest)
 	var k kind
-	k.needsInsert = strings.Contains(upper, "LAST_INSERT_ID") || strings.Contains(upper, "@@IDENTITY")
+	k.needsInsert = containsAny(upper, "LAST_INSERT_ID", "@@IDENTITY")
 	switch first {
 	case "SELECT":
 		k.read = !locks(upper)
-		k.needsLast = containsAny(upper, "FOUND_ROWS(", "ROW_COUNT(", "@@WARNING_COUNT", "@@ERROR_COUNT")
+		k.needsLast = calls(upper, "FOUND_ROWS") || calls(upper, "ROW_COUNT") || containsAny(upper, "@@WARNING_COUNT", "@@ERROR_COUNT")
 	case "WITH":
 		k.read = !locks(upper) && !containsAny(upper, "UPDATE ", "DELETE ", "INSERT ", "REPLACE ")
 	case "SHOW":
@@ -61,12 +62,14 @@ func classify(digest string) kind {
 		k.collate = second == "NAMES" && strings.Contains(third, " COLLATE ")
 	case "KILL":
 		k.kill = true
+	case "SAVEPOINT":
+		k.savepoint = true
 	case "CALL":
 		k.call = true
 	}
 	k.setsVariable = hasUserVariable([]byte(digest)) &&
 		(k.set || k.call || strings.Contains(upper, ":=") || strings.Contains(upper, " INTO @"))
-	k.ties = first == "SELECT" && (k.setsVariable || strings.Contains(upper, "GET_LOCK("))
+	k.ties = first == "SELECT" && (k.setsVariable || calls(upper, "GET_LOCK"))
 	several := false
 	for part := range strings.SplitSeq(upper, ";") { // no ; of a literal is in a digest
 		several = several || len(part) < len(upper)
@@ -80,11 +83,35 @@ func classify(digest string) kind {
 	return k
 }
 
+// calls tells whether a function is called in a text in upper case, also with a blank before its parenthesis.
+func calls(upper, name string) bool {
+	for {
+		before, after, found := strings.Cut(upper, name)
+		if !found {
+			return false
+		}
+		if !endsInName(before) && strings.HasPrefix(strings.TrimLeft(after, " "), "(") {
+			return true
+		}
+		upper = after
+	}
+}
+
+// endsInName tells whether what follows the text would be the rest of a longer name.
+func endsInName(text string) bool {
+	if text == "" {
+		return false
+	}
+	c := text[len(text)-1]
+	return c == '_' || c == '$' || '0' <= c && c <= '9' || 'A' <= c && c <= 'Z' || c >= 0x80
+}
+
 // pinCause finds what the flags of multiplexing leave out, in upper case.
 func pinCause(upper string) string {
-	upper = strings.TrimLeft(upper, " ")
 	first, rest := word(upper)
-	second, _ := word(rest)
+	second, rest := word(rest)
+	third, rest := word(rest)
+	fourth, _ := word(rest)
 	switch {
 	case first == "HANDLER":
 		return "HANDLER"
@@ -92,8 +119,12 @@ func pinCause(upper string) string {
 		return "XA"
 	case first == "FLUSH" && containsAny(upper, " LOCK", " EXPORT"):
 		return LockTables.String()
-	case first == "CREATE" && strings.HasPrefix(upper, "CREATE OR REPLACE TEMPORARY TABLE "):
+	case first == "BACKUP", first == "LOCK" && second == "INSTANCE":
+		return "BACKUP"
+	case first == "CREATE" && (second == "TEMPORARY" || second == "OR" && third == "REPLACE" && fourth == "TEMPORARY"):
 		return TemporaryTable.String()
+	case calls(upper, "GET_LOCK"):
+		return GetLock.String()
 	}
 	return ""
 }

@@ -91,7 +91,7 @@ const (
 	kindAuth      = "auth"
 	kindProtocol  = "protocol"
 	kindCapacity  = "capacity"
-	kindDecision  = "decision" // refused by the routing guideline
+	kindDecision  = "decision" // refused by the routing guideline, or by the lock on a hostgroup
 	kindTimeout   = "timeout"
 	kindKilled    = "killed"
 	kindOther     = "other"
@@ -129,7 +129,7 @@ func kindOfCode(code uint16) string {
 		return kindKilled
 	case codeQueryTimeout, idleTimeout:
 		return kindTimeout
-	case codeRuleError:
+	case codeRuleError, codeLocked:
 		return kindDecision
 	case codeLostBackend:
 		return kindNetwork

@@ -19,6 +19,7 @@ const (
 	codeRuleError       uint16 = 1148
 	codeQueryTimeout    uint16 = 1907
 	codeUnreachable     uint16 = 9001
+	codeLocked          uint16 = 9006
 	codeNoThread        uint16 = 1094
 	codeKillDenied      uint16 = 1095
 	codeUserLimit       uint16 = 1203
@@ -48,6 +49,7 @@ type Gateway struct {
 	version atomic.Pointer[string] // of the first server that was logged in to
 	counts  counts
 	outages outages
+	leaving atomic.Bool // pings of free sessions are answered with an error
 	turns   turns
 
 	mu       sync.Mutex
@@ -146,11 +148,16 @@ func (g *Gateway) releaseUser(user string) {
 	}
 }
 
+// Leave says that the gateway will end: from now on sessions that hold nothing end at their next COM_PING, with an error, by which
+// clients' pools of connections look for another server before they need one.
+func (g *Gateway) Leave() { g.leaving.Store(true) }
+
 // Drain asks all sessions to end as soon as they hold no transaction, also those whose login is still under way.
 func (g *Gateway) Drain() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.draining = true
+	g.leaving.Store(true)
 	for _, s := range g.sessions {
 		s.drain()
 	}

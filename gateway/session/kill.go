@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -42,15 +43,30 @@ func (s *session) aim() *backend {
 	return s.act.on
 }
 
-// killStatement handles KILL [QUERY|CONNECTION] id of a session of this gateway. Other ids are the servers' affair.
-func (s *session) killStatement(ctx context.Context, st *statement) (handled bool, err error) {
-	words := strings.Fields(strings.TrimRight(string(st.text), "; \t\r\n"))
-	id, err := strconv.ParseUint(words[len(words)-1], 10, 32)
-	if err != nil || s.find(uint32(id)) == nil {
-		return false, nil //nolint:nilerr // not a number: an expression, which the server knows to evaluate
+// killForm is KILL with an id, as of MySQL and MariaDB; killComment is what may stand in between.
+var (
+	killForm    = regexp.MustCompile(`(?i)^\s*KILL(?:\s+(?:HARD|SOFT))?(?:\s+(CONNECTION|QUERY))?\s+(\d+)[\s;]*$`)
+	killComment = regexp.MustCompile(`(?s)/\*.*?\*/|--\s[^\n]*|#[^\n]*`)
+)
+
+// killTarget reads KILL [HARD | SOFT] [CONNECTION | QUERY] id. ok is false for other forms, which only servers know: the id of a
+// query, USER name, an expression.
+func killTarget(text string) (id uint32, query, ok bool) {
+	m := killForm.FindStringSubmatch(killComment.ReplaceAllString(text, " "))
+	if m == nil {
+		return 0, false, false
 	}
-	query := len(words) > 2 && strings.EqualFold(words[len(words)-2], "QUERY")
-	return true, s.answerKill(s.kill(ctx, s, uint32(id), query))
+	n, err := strconv.ParseUint(m[2], 10, 32)
+	return uint32(n), strings.EqualFold(m[1], "QUERY"), err == nil
+}
+
+// killStatement handles KILL of a session of this gateway. All else is the servers' affair.
+func (s *session) killStatement(ctx context.Context, st *statement) (handled bool, err error) {
+	id, query, ok := killTarget(string(st.text))
+	if !ok || s.find(id) == nil {
+		return false, nil
+	}
+	return true, s.answerKill(s.kill(ctx, s, id, query))
 }
 
 // processKill handles COM_PROCESS_KILL.

@@ -101,7 +101,7 @@ func (s *session) info(now time.Duration, listener func(int) string) Info {
 	i := Info{
 		ID: s.id, User: a.user, Client: s.remote.String(), Listener: listener(s.listener), Schema: a.schema,
 		State: s.stateName(), Held: a.held, Seconds: (now - a.since).Seconds(), Connected: (now - s.connected).Seconds(),
-		Statements: a.statements, Received: s.client.Received(), Sent: s.client.Sent(),
+		Statements: a.statements, Received: s.client.Received(), Sent: s.client.Sent(), DigestText: a.digest,
 	}
 	if a.stage != stageLogin {
 		i.Command = commandName(a.command)
@@ -113,7 +113,7 @@ func (s *session) info(now time.Duration, listener func(int) string) Info {
 		i.Hostgroup, i.Server, i.ServerThread = new(a.on.key.hostgroup), a.on.Addr, a.on.ThreadID
 	}
 	if a.sum != 0 {
-		i.Digest, i.DigestText = fmt.Sprintf("0x%016X", a.sum), a.digest
+		i.Digest = fmt.Sprintf("0x%016X", a.sum)
 	}
 	return i
 }

@@ -174,6 +174,14 @@ func liveKill(t *testing.T, f *fleet) {
 		t.Errorf("on server %s", got)
 	}
 	c.expectError(t, "KILL QUERY 999999", 1094, "999999")
+	victim.send(t, mysql.ComQuery, []byte("SELECT SLEEP(100)")...)
+	running()
+	c.exec(t, "/* now */ kill hard /* or */ query "+strconv.Itoa(int(victim.ThreadID))+" ; # gone")
+	for {
+		if p := victim.read(t); p[0] == 0xff {
+			break
+		}
+	}
 	g.connect(t, "loose").expectError(t, "KILL "+strconv.Itoa(int(victim.ThreadID)), 1095, "owner")
 	victim.send(t, mysql.ComQuery, []byte("SELECT SLEEP(100)")...)
 	running()

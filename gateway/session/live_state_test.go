@@ -134,6 +134,13 @@ func livePins(t *testing.T, f *fleet) {
 		{"CREATE OR REPLACE TEMPORARY TABLE tmp (a INT)", "1"},
 		{"CREATE TEMPORARY TABLE tmp AS SELECT 1 AS a", "1"},
 		{"SELECT 1; CREATE TEMPORARY TABLE tmp (a INT)", "2"}, // the rules see a SELECT
+		{"CREATE TEMPORARY TABLE tmp LIKE n", "1"},
+		{"/*!50003 CREATE TEMPORARY TABLE tmp (a INT) */", "1"},
+		{"/*M!100000 SET @x = 1 */", "1"},
+		{"SELECT GET_LOCK ('b', 1)", "1"},
+		{"SELECT RELEASE_LOCK('b')", ""},
+		{"CALL hide()", "1"},
+		{"PREPARE p FROM 'SET sql_mode=?'; SET @m = ''; EXECUTE p USING @m", "1"},
 		{"PREPARE p FROM 'SELECT 1'", "1"},
 		{"HANDLER n OPEN", "1"},
 		{"CALL remember()", "1"},
@@ -182,6 +189,84 @@ func livePins(t *testing.T, f *fleet) {
 	c.exec(t, "SET @x = 5")
 	c.expect(t, "SELECT @x", "NULL") // as in ProxySQL: it lives on the connection where it was set
 	c.expect(t, "SELECT @x FOR UPDATE", "5")
+}
+
+// liveLockError locks a session by a SET that can't be followed.
+func liveLockError(t *testing.T, f *fleet) {
+	t.Helper()
+	g := startGateway(t, gatewayOptions{servers: f.servers(), settings: &configv1.Settings{LockOnHostgroupError: new(true)}})
+	c := g.connect(t, "app")
+	c.exec(t, "SET sql_mode=''") // can be followed
+	c.expect(t, whoRead, "2")
+	c.exec(t, "SET @x = 1")
+	const text = "connection is locked to hostgroup 10 but trying to reach hostgroup 20"
+	for range 2 {
+		c.expectError(t, whoRead, 9006, text)
+		c.expect(t, whoWrite, "1")
+	}
+	if stmt, err := c.PrepareContext(t.Context(), whoRead); err == nil || !strings.Contains(err.Error(), "9006") {
+		t.Errorf("prepared: %v, %v", stmt, err)
+	}
+	c.exec(t, "BEGIN")
+	c.expect(t, whoRead, "1") // the transaction is there anyway
+	c.exec(t, "COMMIT", "USE other")
+	c.expectError(t, whoRead, 9006, text)
+	c.expect(t, "SELECT ROW_COUNT()", "0") // asks about the statement before it
+	r := g.dial(t, "app", "shop")
+	r.exec(t, "SET @x = 1")
+	r.send(t, mysql.ComQuery, []byte(whoRead)...)
+	if e := r.readError(t, 9006); e.State != "Y0000" {
+		t.Error(e)
+	}
+	r.send(t, mysql.ComResetConnection)
+	r.readOK(t)
+	if got := r.query(t, whoRead); got != "2" {
+		t.Errorf("on server %s after the reset", got)
+	}
+	// What is no SET holds the session without locking it.
+	other := g.connect(t, "app")
+	other.exec(t, "SELECT @x := 1")
+	other.expect(t, whoRead, "1")
+}
+
+// liveAutocommitSetting has autocommit_false_is_transaction off.
+func liveAutocommitSetting(t *testing.T, f *fleet) {
+	t.Helper()
+	g := startGateway(t, gatewayOptions{servers: f.servers(), settings: &configv1.Settings{AutocommitFalseIsTransaction: new(false)}})
+	c := g.connect(t, "app")
+	c.exec(t, "SET autocommit=0")
+	for range 2 {
+		c.expect(t, whoRead, "2") // uses no table
+		c.expect(t, whoWrite, "1")
+		c.exec(t, "SAVEPOINT a")
+		c.expect(t, whoRead, "1")
+		c.exec(t, "ROLLBACK TO a", "ROLLBACK")
+		c.expect(t, whoRead, "2")
+		c.exec(t, "INSERT INTO t (s) VALUES ('x')")
+		c.expect(t, whoRead, "1")
+		c.exec(t, "COMMIT")
+		c.expect(t, "SELECT COUNT(*) FROM n", "5") // by its own rule, and what follows is tied to it
+		c.expect(t, whoWrite, "2")
+		c.exec(t, "COMMIT")
+	}
+	c.expect(t, "SELECT COUNT(*) FROM t FOR UPDATE", "2")
+}
+
+// liveWaitTimeout has a client that sets its own limit.
+func liveWaitTimeout(t *testing.T, f *fleet) {
+	t.Helper()
+	g := startGateway(t, gatewayOptions{servers: f.servers()})
+	r := g.dial(t, "app", "shop")
+	r.exec(t, "SET wait_timeout=1")
+	r.exec(t, "BEGIN")
+	r.exec(t, "INSERT INTO t (s) VALUES ('x')")
+	r.readError(t, 4031)
+	r.expectEnd(t)
+	eventually(t, "transaction rolled back", func() bool {
+		var n int
+		err := f.primary.DB.QueryRowContext(t.Context(), "SELECT COUNT(*) FROM information_schema.innodb_trx").Scan(&n)
+		return err == nil && n == 0
+	})
 }
 
 // liveMultiplex has two servers in the reader hostgroup, between which the session would be drawn.
@@ -312,6 +397,9 @@ func liveLastStatement(t *testing.T, f *fleet) {
 	c.expect(t, "SELECT LAST_INSERT_ID()", "42")
 	c.expect(t, "SELECT LAST_INSERT_ID(77)", "77")
 	c.expect(t, "SELECT LAST_INSERT_ID()", "77")
+	c.expect(t, "SELECT @@server_id + 0 * LAST_INSERT_ID(5)", "2") // leaves an id on the reader
+	c.exec(t, "UPDATE t SET id = LAST_INSERT_ID(id + 1)")          // goes by its rule all the same
+	c.expect(t, "SELECT LAST_INSERT_ID()", "43")
 	c.exec(t, "UPDATE t SET s = 'y'")
 	c.expect(t, "SELECT ROW_COUNT()", "1")
 	c.exec(t, "SELECT SQL_CALC_FOUND_ROWS a FROM n LIMIT 2")

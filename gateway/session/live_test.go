@@ -30,7 +30,8 @@ func startFleet(t *testing.T) *fleet {
 		}
 		s.Exec(t, "CREATE TABLE shop.t (id INT PRIMARY KEY AUTO_INCREMENT, s LONGTEXT)", "CREATE TABLE shop.big (b LONGBLOB)",
 			"CREATE TABLE shop.n (a INT)", "INSERT INTO shop.n VALUES (1),(2),(3),(4),(5)",
-			"CREATE PROCEDURE shop.two() BEGIN SELECT 1; SELECT 2; END", "CREATE PROCEDURE shop.remember() SET @remembered = 7")
+			"CREATE PROCEDURE shop.two() BEGIN SELECT 1; SELECT 2; END", "CREATE PROCEDURE shop.remember() SET @remembered = 7",
+			"CREATE PROCEDURE shop.hide() SET SESSION sql_mode = 'ANSI'")
 	}
 	return f
 }
@@ -56,6 +57,9 @@ func TestLive(t *testing.T) {
 		{"NotPersistent", liveNotPersistent},
 		{"Variables", liveVariables},
 		{"Pins", livePins},
+		{"LockError", liveLockError},
+		{"AutocommitSetting", liveAutocommitSetting},
+		{"WaitTimeout", liveWaitTimeout},
 		{"MultiplexKeepsConnection", liveMultiplex},
 		{"FastForward", liveFastForward},
 		{"LockTables", liveLockTables},

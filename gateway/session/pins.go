@@ -19,7 +19,7 @@ func (s *session) pins(st *statement, b *backend, out *mysql.Outcome) {
 	o := DefaultMultiplexOptions()
 	o.Text, o.Multiplex = st.text, st.answer.Multiplex
 	var set Flags
-	for part := range bytes.SplitSeq(st.digest, []byte{';'}) { // no ; of a literal is in a digest
+	for part := range bytes.SplitSeq(st.whole, []byte{';'}) { // no ; of a literal is in a digest
 		partSet, cleared := StatementFlags(bytes.TrimLeft(part, " "), o)
 		set = set&^cleared | partSet
 		if cleared&LockTables != 0 && state.lock == b {
@@ -51,6 +51,14 @@ func (s *session) pins(st *statement, b *backend, out *mysql.Outcome) {
 		s.pinTo(b, "STATE_CHANGED")
 	case !b.tracked && (st.kind.set || st.kind.call):
 		s.pinTo(b, untrackedSet)
+	default:
+		return
+	}
+	if st.kind.set && !state.locked {
+		state.locked, state.lockedTo = true, st.at.hostgroup
+		if b.at.pool == "" {
+			state.lockedTo = b.key.hostgroup
+		}
 	}
 }
 

@@ -71,7 +71,7 @@ func (s *session) place(ctx context.Context, st *statement) (*backend, error) {
 		return nil, err
 	}
 	if b := s.held(st); b != nil {
-		return b, nil
+		return b, s.mayReach(st, b)
 	}
 	var begin statement
 	leads := s.leads(ctx, st, &begin)
@@ -84,6 +84,9 @@ func (s *session) place(ctx context.Context, st *statement) (*backend, error) {
 	}
 	if b := s.homeOf(st.execute, at); b != nil {
 		return b, nil
+	}
+	if b := s.state.insert; st.kind.needsInsert && s.alive(b) && b.at == at.key() {
+		return b, nil // a write that uses the id goes by rules, but there to the server that knows it
 	}
 	schema := s.state.schema
 	if st.kind.use {
@@ -108,7 +111,7 @@ func (s *session) held(st *statement) *backend {
 		return state.transaction
 	case state.next != nil:
 		return state.next
-	case st.kind.needsInsert && s.alive(state.insert):
+	case st.kind.needsInsert && st.kind.read && s.alive(state.insert):
 		return state.insert
 	case st.kind.needsLast && s.alive(state.last):
 		return state.last
@@ -116,6 +119,18 @@ func (s *session) held(st *statement) *backend {
 		return st.execute.home // no other server can be told of it
 	}
 	return nil
+}
+
+// mayReach refuses a statement that another hostgroup than the locked one is the destination of, where the setting
+// lock_on_hostgroup_error demands that, as ProxySQL does. What is not routed, or follows the statement before it, is no matter of
+// hostgroups, nor is an open transaction.
+func (s *session) mayReach(st *statement, b *backend) error {
+	state := &s.state
+	if !state.locked || state.pin != b || state.transaction != nil || !st.settings.LockOnHostgroupError || st.on != nil ||
+		st.command == decisionv1.Command_COMMAND_UNSPECIFIED || st.kind.needsLast || st.kind.needsInsert || st.at.hostgroup == state.lockedTo {
+		return nil
+	}
+	return mysql.NewError(codeLocked, "Y0000", "connection is locked to hostgroup %d but trying to reach hostgroup %d", state.lockedTo, st.at.hostgroup)
 }
 
 // alive tells whether there is a connection that can be used, and drops it if not.
@@ -166,7 +181,7 @@ func (s *session) startsUnit(st *statement) bool {
 	if st.kind.ties {
 		return !st.kind.setsVariable || s.mayLock(st)
 	}
-	return st.kind.read && s.state.autocommitOff && s.persistent()
+	return st.kind.read && s.state.autocommitOff && s.persistent() && s.autocommitOffHolds()
 }
 
 // persistent tells whether transactions hold the session, by the user's transaction_persistent.

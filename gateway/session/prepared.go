@@ -209,7 +209,7 @@ func (s *session) examinePrepared(ps *preparedStatement) statement {
 	snap := s.Snapshots.Current()
 	if ps.seen.text == nil || ps.seen.generation != snap.Generation {
 		st := s.examine(ps.text)
-		st.digest, st.comment = bytes.Clone(st.digest), bytes.Clone(st.comment) // they were the buffer's
+		st.digest, st.whole, st.comment = bytes.Clone(st.digest), bytes.Clone(st.whole), bytes.Clone(st.comment) // they were the buffer's
 		st.textHash = route.HashOf(st.text)
 		st.settings = nil // would keep an old snapshot in memory
 		ps.seen = st

@@ -192,13 +192,17 @@ func usedSchema(st *statement) string {
 }
 
 // implicitTransaction treats autocommit=0 as a transaction from its first statement to COMMIT or ROLLBACK, since the
-// server reports one only from the first use of a table on.
+// server reports one only from the first use of a table on. Where autocommit_false_is_transaction is off, only a savepoint counts,
+// which servers do not report either.
 func (s *session) implicitTransaction(st *statement, b *backend, out *mysql.Outcome, wasOff bool) {
 	if !s.state.autocommitOff || !wasOff || st.digest == nil || st.prepare != nil || st.kind.set || st.kind.use {
 		return
 	}
+	b.savepoint = b.savepoint || st.kind.savepoint && out.Err == nil
 	if !st.kind.commit {
-		s.setOpen(b, true)
+		if b.savepoint || s.autocommitOffHolds() {
+			s.setOpen(b, true)
+		}
 	} else if out.Err == nil && !out.InTransaction() {
 		s.setOpen(b, false)
 	}

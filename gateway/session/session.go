@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"net"
 	"sync"
@@ -145,6 +146,9 @@ func (s *session) command(ctx context.Context, cmd *mysql.Command) error {
 	case mysql.ComQuit:
 		return errQuit
 	case mysql.ComPing:
+		if s.leaving.Load() && s.state.transaction == nil && s.heldBy() == "" {
+			return errors.Join(s.client.WriteError(mysql.NewError(mysql.CodeServerShutdown, "08S01", "Server shutdown in progress")), errDrained)
+		}
 		return s.client.WriteOK(mysql.OK{Status: s.status()})
 	case mysql.ComQuery:
 		return s.query(ctx, cmd)

@@ -24,6 +24,8 @@ type state struct {
 	pin         *backend // holds state that can't be restored elsewhere
 	lock        *backend // holds locks of LOCK TABLES
 	pinCause    string   // what pin holds
+	locked      bool     // pin holds a SET that can't be followed
+	lockedTo    int32    // then, the hostgroup that the SET went to
 	next        *backend // the next statement belongs to it, after SET TRANSACTION
 
 	// These are preferred as long as they live.
@@ -41,6 +43,7 @@ func (st *state) forget(b *backend) {
 			*p = nil
 		}
 	}
+	st.locked = st.locked && st.pin != nil
 	maps.DeleteFunc(st.sticky, func(_ placeKey, other *backend) bool { return other == b })
 }
 
@@ -64,6 +67,7 @@ func (s *session) holds(b *backend) bool {
 // setOpen notes whether a transaction is open on a connection.
 func (s *session) setOpen(b *backend, open bool) {
 	b.open = open
+	b.savepoint = b.savepoint && open
 	st := &s.state
 	switch {
 	case open:
@@ -144,9 +148,15 @@ func (s *session) observe(b *backend, out *mysql.Outcome) {
 	switch {
 	case out.InTransaction():
 		s.setOpen(b, true)
-	case !st.autocommitOff:
+	case !st.autocommitOff, !b.savepoint && !s.autocommitOffHolds():
 		s.setOpen(b, false)
 	}
+}
+
+// autocommitOffHolds tells whether a session with autocommit off counts as in a transaction, by the setting
+// autocommit_false_is_transaction.
+func (s *session) autocommitOffHolds() bool {
+	return s.Snapshots.Current().Settings.AutocommitFalseIsTransaction
 }
 
 // observeVariable takes over a variable that a statement on b has set.

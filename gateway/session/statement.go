@@ -24,7 +24,8 @@ const maxStatement = 64 << 20
 // statement is one statement on its way.
 type statement struct {
 	text       []byte
-	digest     []byte     // digest text, for classification also when digests are off
+	digest     []byte     // digest text, as rules see it; made also when digests are off
+	whole      []byte     // likewise, as servers see it: with what executable comments hold
 	sum        uint64     // its hash, as ProxySQL has it
 	hash       route.Hash // of the digest text, seeded
 	textHash   route.Hash // of the text, when it is known
@@ -92,7 +93,7 @@ func (s *session) queryWhole(ctx context.Context, cmd *mysql.Command) error {
 // become makes a statement what a rule has rewritten it to. Its destination stays.
 func (s *session) become(st *statement, text []byte) {
 	r := s.examine(text)
-	st.text, st.textHash, st.digest, st.sum, st.hash, st.comment, st.kind = r.text, r.textHash, r.digest, r.sum, r.hash, r.comment, r.kind
+	st.text, st.textHash, st.digest, st.whole, st.sum, st.hash, st.comment, st.kind = r.text, r.textHash, r.digest, r.whole, r.sum, r.hash, r.comment, r.kind
 }
 
 // gather reads on until the command is whole or limit bytes of it are there. Errors are the client's connection's.
@@ -127,11 +128,30 @@ func (s *session) examine(text []byte) statement {
 	if res.HasComment {
 		st.comment = res.FirstComment
 	}
-	st.kind = s.kindOf(res.Text)
+	if st.whole = withExecutable(text, &st.settings.DigestOptions); st.whole == nil {
+		st.whole = st.digest
+	}
+	st.kind = s.kindOf(st.whole)
 	if len(text) > st.settings.DigestOptions.MaxQueryLength {
 		st.kind.read = false // the digest may lack the end
 	}
 	return st
+}
+
+// withExecutable gives the digest text of a statement with what MariaDB and MySQL run inside of comments, where rules see it as a
+// comment: in those of MariaDB alone, and in all when the digests of rules keep comments. nil: there is nothing of the kind.
+func withExecutable(text []byte, o *digest.Options) []byte {
+	text = text[:min(len(text), o.MaxQueryLength)]
+	mariaDB := bytes.Contains(text, []byte("/*M!"))
+	if !mariaDB && (!o.KeepComment || !bytes.Contains(text, []byte("/*!"))) {
+		return nil
+	}
+	if mariaDB {
+		text = bytes.ReplaceAll(text, []byte("/*M!"), []byte("/*!"))
+	}
+	plain := *o
+	plain.KeepComment = false
+	return digest.Compute(&digest.Buffer{}, text, &plain).Text
 }
 
 // A session remembers so many classifications, of digest texts up to that length.

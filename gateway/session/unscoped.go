@@ -17,11 +17,11 @@ var nextTransaction = map[string]bool{
 // learnUnscoped finds out what SET @@name has changed: MariaDB reports a variable only when it is set as
 // SESSION name, @@session.name or just name. So each is set once more to the value that it has.
 func (s *session) learnUnscoped(ctx context.Context, st *statement, b *backend, out *mysql.Outcome) {
-	if st.prepare != nil || out.Err != nil || !b.tracked || !bytes.Contains(st.digest, []byte("@@")) {
+	if st.prepare != nil || out.Err != nil || !b.tracked || !bytes.Contains(st.whole, []byte("@@")) {
 		return
 	}
 	var again []string
-	for _, name := range unscoped(string(st.digest)) {
+	for _, name := range unscoped(string(st.whole)) {
 		switch {
 		case nextTransaction[name]:
 			s.state.next = b
