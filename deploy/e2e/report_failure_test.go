@@ -15,27 +15,34 @@ import (
 	"github.com/pointsman/pointsman/gateway/mysqltest"
 )
 
-// proxysql #1748, #4217: KILL with the id of the greeting ends that session's statement and nobody else's.
+// proxysql #1748, #4217: KILL with the id of the greeting ends that session's statement and nobody else's, also on a server that
+// takes its user by TLS only.
 func (r *reports) Test26(t *testing.T) {
-	victim, other, killer := r.wire(t, appUser), r.wire(t, appUser), r.wire(t, appUser)
-	victim.query("SELECT /* 26 */ SLEEP(60)")
-	other.query("SELECT /* 26, too */ SLEEP(60)")
-	running(t, r.reader, "SELECT /* 26%", 2)
-	killer.do("KILL QUERY " + strconv.Itoa(int(victim.id)))
-	victim.wantError(gomysql.ER_QUERY_INTERRUPTED)
-	victim.want("SELECT @@server_id", "2") // The session goes on.
-	if got := len(runningNow(t, r.reader, "SELECT /* 26%")); got != 1 {
-		t.Errorf("%d statements are left, want 1", got)
+	for _, tt := range []struct {
+		user   string
+		server *mysqltest.Server
+	}{
+		{appUser, r.reader},
+		{"u26", r.writer},
+	} {
+		victim, other, killer := r.wire(t, tt.user), r.wire(t, tt.user), r.wire(t, tt.user)
+		victim.query("SELECT /* 26 */ SLEEP(60)")
+		other.query("SELECT /* 26, too */ SLEEP(60)")
+		running(t, tt.server, "SELECT /* 26%", 2)
+		killer.do("KILL QUERY " + strconv.Itoa(int(victim.id)))
+		victim.wantError(gomysql.ER_QUERY_INTERRUPTED)
+		victim.do("SELECT 1") // The session goes on.
+		running(t, tt.server, "SELECT /* 26%", 1)
+		killer.send(gomysql.COM_PROCESS_KILL, number32(other.id)...)
+		if res := killer.result(); res.err != nil {
+			t.Errorf("COM_PROCESS_KILL: %v", res)
+		}
+		running(t, tt.server, "SELECT /* 26%", 0)
+		other.wantCut()
+		victim.do("SELECT 1")
+		killer.query("KILL QUERY 4000000000")
+		killer.wantError(gomysql.ER_NO_SUCH_THREAD)
 	}
-	killer.send(gomysql.COM_PROCESS_KILL, number32(other.id)...)
-	if res := killer.result(); res.err != nil {
-		t.Errorf("COM_PROCESS_KILL: %v", res)
-	}
-	running(t, r.reader, "SELECT /* 26%", 0)
-	other.wantCut()
-	victim.want("SELECT @@server_id", "2")
-	killer.query("KILL QUERY 4000000000")
-	killer.wantError(gomysql.ER_NO_SUCH_THREAD)
 }
 
 // proxysql #1180, #4636, vitess #7129: the statement of a client that has died ends, too.
@@ -170,7 +177,7 @@ func (r *reports) Test31(t *testing.T) {
 func (r *reports) Test34(t *testing.T) {
 	const sessions = 20
 	r.writer.Exec(t, "CREATE TABLE e2e.drained (session INT, n INT, PRIMARY KEY (session, n))")
-	g := newGateway(t, r.server)
+	g := newGateway(t, r.server, r.flags...)
 	db := open(t, dsn(appUser, g.address))
 	var running sync.WaitGroup
 	var begun sync.WaitGroup

@@ -20,7 +20,7 @@ func (r *reports) measured(t *testing.T) *gateway {
 	if !fileExists("/proc/self/clear_refs") {
 		t.Skip("no /proc to read a process's memory in")
 	}
-	g := newGateway(t, r.server)
+	g := newGateway(t, r.server, r.flags...)
 	dialWire(t, g.address, appUser).want("SELECT @@server_id", "2")
 	return g
 }

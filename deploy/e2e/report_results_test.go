@@ -155,7 +155,7 @@ func (r *reports) Test32(t *testing.T) {
 	}
 	r.writer.Exec(t, "KILL "+strconv.Itoa(thread))
 
-	g := newGateway(t, r.server)
+	g := newGateway(t, r.server, r.flags...)
 	idle := dialWire(t, g.address, appUser)
 	idle.want("SELECT @@server_id", "2")
 	idle.sequence = 1 // What comes now must not have the number of a command.

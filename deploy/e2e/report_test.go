@@ -16,6 +16,7 @@ type reports struct {
 	writer, reader *mysqltest.Server
 	server         *pointsman
 	gateway        *gateway
+	flags          []string // Of each gateway.
 	own            map[string]*ownHostgroup
 }
 
@@ -23,11 +24,16 @@ type reports struct {
 type ownHostgroup struct {
 	User           string
 	Hostgroup      int
+	BackendUser    string
 	Ports          []int
 	MaxConnections int
+	TLS            bool
 
 	writer, reader *link // nil without that server
 }
+
+// secureUser is a user of the servers that may log in by TLS only.
+const secureUser = "secure"
 
 // TestReports tries the public reports of docs/reports.md.
 func TestReports(t *testing.T) {
@@ -93,8 +99,11 @@ func TestReports(t *testing.T) {
 func startReports(t *testing.T) *reports {
 	t.Helper()
 	need(t, "MariaDB", mysqltest.Installed())
+	authority := mysqltest.NewAuthority(t)
+	_, cert, key := authority.Issue(t, "127.0.0.1")
 	r := &reports{
-		writer: mysqltest.Start(t, "--server-id=1", "--local-infile=1"),
+		flags:  []string{"--server-tls-ca=" + authority.File},
+		writer: mysqltest.Start(t, "--server-id=1", "--local-infile=1", "--ssl-cert="+cert, "--ssl-key="+key),
 		reader: mysqltest.Start(t, "--server-id=2", "--local-infile=1", "--read-only"),
 		own:    map[string]*ownHostgroup{},
 	}
@@ -102,7 +111,8 @@ func startReports(t *testing.T) *reports {
 		s.Exec(t,
 			"CREATE DATABASE "+schema,
 			fmt.Sprintf("CREATE USER %s@'127.0.0.1' IDENTIFIED BY '%s'", appUser, password),
-			fmt.Sprintf("GRANT ALL ON %s.* TO %s@'127.0.0.1'", schema, appUser),
+			fmt.Sprintf("CREATE USER %s@'127.0.0.1' IDENTIFIED BY '%s' REQUIRE SSL", secureUser, password),
+			fmt.Sprintf("GRANT ALL ON %s.* TO %s@'127.0.0.1', %s@'127.0.0.1'", schema, appUser, secureUser),
 			"CREATE TABLE e2e.n (a INT PRIMARY KEY)", "INSERT INTO e2e.n VALUES (1),(2),(3),(4),(5)",
 			"CREATE TABLE e2e.blobs (id INT PRIMARY KEY AUTO_INCREMENT, b LONGBLOB)")
 	}
@@ -112,6 +122,8 @@ func startReports(t *testing.T) *reports {
 	for i, user := range []string{"u30", "u36"} {
 		r.addOwn(t, user, 200+i, true, true)
 	}
+	secure := r.addOwn(t, "u26", 301, false, false)
+	secure.Ports, secure.BackendUser, secure.TLS = []int{r.writer.Port}, secureUser, true
 	r.addOwn(t, "u37", 300, false, false).Ports = []int{portOf(t, silentServer(t))}
 
 	r.server = newPointsman(t)
@@ -122,14 +134,14 @@ func startReports(t *testing.T) *reports {
 	r.server.publish(t, configuration(t, "reports.yaml", map[string]any{
 		"Writer": r.writer.Port, "Reader": r.reader.Port, "Own": own, "Password": password,
 	}))
-	r.gateway = newGateway(t, r.server)
+	r.gateway = newGateway(t, r.server, r.flags...)
 	return r
 }
 
 // addOwn makes a hostgroup of links to the writer and the reader.
 func (r *reports) addOwn(t *testing.T, user string, hostgroup int, writer, reader bool) *ownHostgroup {
 	t.Helper()
-	o := &ownHostgroup{User: user, Hostgroup: hostgroup, MaxConnections: 1000}
+	o := &ownHostgroup{User: user, Hostgroup: hostgroup, BackendUser: appUser, MaxConnections: 1000}
 	if writer {
 		o.writer = newLink(t, r.writer.Addr)
 		o.Ports = append(o.Ports, portOf(t, o.writer.address))
@@ -192,7 +204,7 @@ func running(t *testing.T, s *mysqltest.Server, like string, want int) (threads 
 // runningNow gives the threads of a server that run a statement.
 func runningNow(t *testing.T, s *mysqltest.Server, like string) (threads []int) {
 	t.Helper()
-	rows, err := s.DB.QueryContext(t.Context(), "SELECT id FROM information_schema.processlist WHERE user = ? AND info LIKE ?", appUser, like)
+	rows, err := s.DB.QueryContext(t.Context(), "SELECT id FROM information_schema.processlist WHERE user IN (?, ?) AND info LIKE ?", appUser, secureUser, like)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"bufio"
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -51,7 +52,14 @@ func dialWire(t *testing.T, address, user string) *wire {
 
 func tryWire(t *testing.T, address, user string) (*wire, error) {
 	t.Helper()
-	c, err := goclient.ConnectWithContext(t.Context(), address, user, password, schema, patience, func(c *goclient.Conn) error {
+	dial := func(ctx context.Context, network, address string) (net.Conn, error) {
+		nc, err := new(net.Dialer).DialContext(ctx, network, address)
+		if err == nil {
+			err = nc.SetDeadline(time.Now().Add(patience))
+		}
+		return nc, err
+	}
+	c, err := goclient.ConnectWithDialer(t.Context(), "tcp", address, user, password, schema, dial, func(c *goclient.Conn) error {
 		for _, flag := range []uint32{gomysql.CLIENT_DEPRECATE_EOF, gomysql.CLIENT_QUERY_ATTRIBUTES} {
 			c.UnsetCapability(flag)
 		}
