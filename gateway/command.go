@@ -31,6 +31,8 @@ type Config struct {
 	DrainTimeout    time.Duration
 	DrainWait       time.Duration
 
+	ProxyNetworks []string // of proxies that send the PROXY protocol's header
+
 	// TLS with clients, and with servers that have use_ssl.
 	TLSCert         string
 	TLSKey          string
@@ -61,6 +63,8 @@ func (c *Config) addFlags(f *pflag.FlagSet) {
 	f.StringVar(&c.Fallback, "decision-fallback", string(route.FallbackStale),
 		"what counts without a decision: stale (the last good answer, else the user's default hostgroup), default (always the default hostgroup) or error (the statement is refused)")
 	f.IntVar(&c.MaxHandshakes, "max-handshakes", 500, "clients that are verified at once, beyond which others wait for their turn; those that have not answered the greeting do not count")
+	f.StringSliceVar(&c.ProxyNetworks, "proxy-protocol-networks", nil,
+		"networks of proxies, e.g. 10.1.0.0/16: connections from there must begin with a header of the PROXY protocol, version 1 or 2; may be repeated")
 	f.StringVar(&c.TLSCert, "tls-cert", "", "PEM file with the certificate for clients, and those between it and its authority; read again when it changes; empty: no TLS")
 	f.StringVar(&c.TLSKey, "tls-key", "", "PEM file with the key of --tls-cert")
 	f.StringVar(&c.TLSMode, "tls-mode", "", "disabled; preferred: clients may use TLS; required: they must, but on Unix sockets; empty: preferred with --tls-cert, else disabled")

@@ -10,6 +10,8 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/pointsman/pointsman/gateway/mysql"
+	"github.com/pointsman/pointsman/gateway/proxyheader"
 	"github.com/pointsman/pointsman/gateway/snapshot"
 )
 
@@ -22,11 +24,21 @@ var listenerName = regexp.MustCompile(`^[A-Za-z0-9_.-]+$`)
 // listener is one place where clients come in.
 type listener struct {
 	net.Listener
-	name string
+	name    string
+	proxies proxyheader.Networks
+}
+
+// Accept gives the next connection, of which those of proxies are [proxyheader.Conn].
+func (l listener) Accept() (net.Conn, error) {
+	nc, err := l.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	return l.proxies.Wrap(nc), nil
 }
 
 // listenAll opens what --listen says, all or nothing.
-func listenAll(ctx context.Context, texts []string) ([]listener, error) {
+func listenAll(ctx context.Context, texts []string, proxies proxyheader.Networks) ([]listener, error) {
 	var all []listener
 	open := func(text string) error {
 		name, addr, err := splitListen(text)
@@ -40,7 +52,7 @@ func listenAll(ctx context.Context, texts []string) ([]listener, error) {
 		}
 		l, err := listen(ctx, addr)
 		if err == nil {
-			all = append(all, listener{l, name})
+			all = append(all, listener{l, name, proxies})
 		}
 		return err
 	}
@@ -93,7 +105,7 @@ func addressOf(l net.Listener) string {
 
 // listen opens "host:port" or "unix:/path". A socket file that nobody listens on is replaced.
 func listen(ctx context.Context, addr string) (net.Listener, error) {
-	var lc net.ListenConfig
+	lc := net.ListenConfig{KeepAliveConfig: mysql.KeepAlive(), Control: mysql.UserTimeout}
 	path, isUnix := strings.CutPrefix(addr, "unix:")
 	if !isUnix {
 		return lc.Listen(ctx, "tcp", addr)

@@ -17,6 +17,7 @@ import (
 
 	client "github.com/pointsman/pointsman/clients/go"
 	"github.com/pointsman/pointsman/gateway/mysql"
+	"github.com/pointsman/pointsman/gateway/proxyheader"
 	"github.com/pointsman/pointsman/gateway/route"
 	"github.com/pointsman/pointsman/gateway/session"
 	"github.com/pointsman/pointsman/gateway/snapshot"
@@ -40,7 +41,11 @@ func Run(ctx context.Context, cfg Config, log *slog.Logger, signals <-chan os.Si
 	if err != nil {
 		return err
 	}
-	listeners, err := listenAll(ctx, cfg.Listen)
+	proxies, err := proxyheader.ParseNetworks(cfg.ProxyNetworks)
+	if err != nil {
+		return fmt.Errorf("flag --proxy-protocol-networks: %w", err)
+	}
+	listeners, err := listenAll(ctx, cfg.Listen, proxies)
 	if err != nil {
 		return fmt.Errorf("flag --listen: %w", err)
 	}

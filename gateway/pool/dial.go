@@ -96,9 +96,7 @@ func dial(ctx context.Context, t Target) (*BackendConn, error) {
 	if !t.Secret.Known() {
 		return nil, ErrNoSecret
 	}
-	dialer := net.Dialer{KeepAliveConfig: net.KeepAliveConfig{
-		Enable: true, Idle: time.Minute, Interval: 3 * time.Second, Count: 5,
-	}}
+	dialer := net.Dialer{KeepAliveConfig: mysql.KeepAlive(), Control: mysql.UserTimeout}
 	nc, err := dialer.DialContext(ctx, t.network(), t.Addr)
 	if err != nil {
 		return nil, err

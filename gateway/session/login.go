@@ -2,9 +2,13 @@ package session
 
 import (
 	"context"
+	"errors"
+	"io"
 	"net"
+	"syscall"
 
 	"github.com/pointsman/pointsman/gateway/mysql"
+	"github.com/pointsman/pointsman/gateway/proxyheader"
 	"github.com/pointsman/pointsman/gateway/route"
 	configv1 "github.com/pointsman/pointsman/proto/pointsman/config/v1"
 )
@@ -28,11 +32,27 @@ func (s *session) start(ctx context.Context) error {
 func (s *session) handshake(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, handshakeTimeout)
 	defer cancel()
+	if err := s.readProxyHeader(ctx); err != nil {
+		return err
+	}
 	login, err := s.Auth.Handshake(ctx, s.client, s.greeting(s.id), s.credential)
 	if err != nil {
 		return err
 	}
 	return s.welcome(login)
+}
+
+// readProxyHeader learns from a trusted proxy on whose behalf it connects.
+func (s *session) readProxyHeader(ctx context.Context) error {
+	proxied, ok := s.client.NetConn().(*proxyheader.Conn)
+	if !ok {
+		return nil
+	}
+	err := s.client.Within(ctx, proxied.ReadHeader)
+	if errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) {
+		return mysql.ErrNoHandshake
+	}
+	return err
 }
 
 func (s *session) refuse(e *mysql.Error) error {
