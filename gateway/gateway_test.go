@@ -426,12 +426,7 @@ func TestLastGoodStart(t *testing.T) {
 	p.expectReady(t, http.StatusServiceUnavailable, "no decision server connected")
 	b = p.mustLogin(t)
 	exec(t, b, "INSERT")
-	if b.ServerVersion != "8.0.30" {
-		t.Errorf("version %s", b.ServerVersion)
-	}
-	if b := p.mustLogin(t); b.ServerVersion != "9.9.9" {
-		t.Errorf("version %s once a server is known", b.ServerVersion)
-	}
+	eventually(t, "the greeting is the server's", func() bool { return p.mustLogin(t).ServerVersion == "9.9.9" })
 }
 
 func TestDrain(t *testing.T) {

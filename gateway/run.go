@@ -108,6 +108,10 @@ func Run(ctx context.Context, cfg Config, log *slog.Logger, signals <-chan os.Si
 		return nil
 	})
 	group.Go(func() error {
+		g.WatchServers(ctx)
+		return nil
+	})
+	group.Go(func() error {
 		g.WatchOutages(ctx)
 		return nil
 	})

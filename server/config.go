@@ -42,6 +42,7 @@ type config struct {
 
 	monitorUsername     string
 	monitorPasswordFile string
+	monitorTLSCA        string
 	monitorInterval     time.Duration
 	resolveInterval     time.Duration
 }
@@ -63,6 +64,7 @@ func (c *config) addServeFlags(f *pflag.FlagSet, environ []string) {
 	f.StringVar(&c.etcdKey, "etcd-key", "", "file with the key of --etcd-cert")
 	f.StringVar(&c.monitorUsername, "monitor-username", "", "MySQL user that looks at the health and the role of servers while a routing guideline is in force; empty: nobody looks")
 	f.StringVar(&c.monitorPasswordFile, "monitor-password-file", "", "file with the password of --monitor-username; empty: it has none")
+	f.StringVar(&c.monitorTLSCA, "monitor-tls-ca", "", "file with the CA certificates that those of servers with use_ssl are checked against, and their names; empty: neither is checked")
 	f.DurationVar(&c.monitorInterval, "monitor-interval", monitor.DefaultInterval, "how often servers are looked at")
 	f.DurationVar(&c.resolveInterval, "resolve-interval", resolve.DefaultInterval, "how often the names that a routing guideline resolves are looked up")
 }
@@ -130,6 +132,8 @@ func (c *config) check(command string) error {
 		return errors.New("flags --etcd-cert and --etcd-key belong together")
 	case c.monitorPasswordFile != "" && c.monitorUsername == "":
 		return errors.New("flag --monitor-password-file: it is for --monitor-username, which is missing")
+	case c.monitorTLSCA != "" && c.monitorUsername == "":
+		return errors.New("flag --monitor-tls-ca: it is for --monitor-username, which is missing")
 	case c.monitorInterval < minInterval:
 		return fmt.Errorf("flag --monitor-interval: %v is too short, the least is %v", c.monitorInterval, minInterval)
 	case c.resolveInterval < minInterval:
@@ -150,6 +154,32 @@ func (c *config) monitorPassword() (string, error) {
 	return strings.TrimRight(string(b), "\r\n"), nil
 }
 
+// monitorTLS is for servers that have use_ssl.
+func (c *config) monitorTLS() (*tls.Config, error) {
+	t := &tls.Config{MinVersion: tls.VersionTLS12, InsecureSkipVerify: c.monitorTLSCA == ""} // unchecked as MySQL's own clients do by default
+	if c.monitorTLSCA == "" {
+		return t, nil
+	}
+	var err error
+	if t.RootCAs, err = authorities("monitor-tls-ca", c.monitorTLSCA); err != nil {
+		return nil, err
+	}
+	return t, nil
+}
+
+// authorities reads a flag's file of certificates.
+func authorities(flag, path string) (*x509.CertPool, error) {
+	pem, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("flag --%s: %w", flag, err)
+	}
+	pool := x509.NewCertPool()
+	if !pool.AppendCertsFromPEM(pem) {
+		return nil, fmt.Errorf("flag --%s: %s holds no PEM certificate", flag, path)
+	}
+	return pool, nil
+}
+
 // etcdTLS is nil for plain connections.
 func (c *config) etcdTLS() (*tls.Config, error) {
 	if c.etcdCA == "" && c.etcdCert == "" {
@@ -157,13 +187,9 @@ func (c *config) etcdTLS() (*tls.Config, error) {
 	}
 	t := &tls.Config{MinVersion: tls.VersionTLS12}
 	if c.etcdCA != "" {
-		pem, err := os.ReadFile(c.etcdCA)
-		if err != nil {
-			return nil, fmt.Errorf("flag --etcd-ca: %w", err)
-		}
-		t.RootCAs = x509.NewCertPool()
-		if !t.RootCAs.AppendCertsFromPEM(pem) {
-			return nil, fmt.Errorf("flag --etcd-ca: %s holds no PEM certificate", c.etcdCA)
+		var err error
+		if t.RootCAs, err = authorities("etcd-ca", c.etcdCA); err != nil {
+			return nil, err
 		}
 	}
 	if c.etcdCert != "" {

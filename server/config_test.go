@@ -53,6 +53,8 @@ func TestBadSettings(t *testing.T) {
 		"no CA in file":          {[]string{"serve", "--store", "etcd", "--etcd-endpoints", "x:1", "--etcd-ca", write("ca", "x")}, nil, "holds no PEM certificate"},
 		"password alone":         {[]string{"serve", "--monitor-password-file", "x"}, nil, "flag --monitor-password-file: it is for --monitor-username"},
 		"no password file":       {[]string{"serve", "--monitor-username", "m", "--monitor-password-file", filepath.Join(dir, "absent")}, nil, "flag --monitor-password-file"},
+		"monitor CA alone":       {[]string{"serve", "--monitor-tls-ca", "x"}, nil, "flag --monitor-tls-ca: it is for --monitor-username"},
+		"no monitor CA file":     {[]string{"serve", "--monitor-username", "m", "--monitor-tls-ca", filepath.Join(dir, "absent")}, nil, "flag --monitor-tls-ca"},
 		"monitor interval":       {[]string{"serve", "--monitor-interval", "1ms"}, nil, "flag --monitor-interval: 1ms is too short, the least is 100ms"},
 		"resolve interval":       {[]string{"serve"}, []string{"POINTSMAN_RESOLVE_INTERVAL=0s"}, "flag --resolve-interval: 0s is too short"},
 		"no settings file":       {[]string{"serve", "--settings", filepath.Join(dir, "absent")}, nil, "flag --settings"},

@@ -55,6 +55,10 @@ func serve(ctx context.Context, c *config, log *slog.Logger, version string) err
 	if err != nil {
 		return err
 	}
+	monitorTLS, err := c.monitorTLS()
+	if err != nil {
+		return err
+	}
 	held, err := takeDataDir(c.dataDir)
 	if err != nil {
 		return err
@@ -88,7 +92,7 @@ func serve(ctx context.Context, c *config, log *slog.Logger, version string) err
 	s := newServer(st, c, log, version)
 	if c.monitorUsername != "" {
 		s.monitor = monitor.New(monitor.Options{
-			Live: s.live, Observed: s.observed, User: c.monitorUsername, Password: password,
+			Live: s.live, Observed: s.observed, User: c.monitorUsername, Password: password, TLS: monitorTLS,
 			Interval: c.monitorInterval, Metrics: s.metrics, Logger: log,
 		})
 	}

@@ -85,21 +85,26 @@ func Dial(ctx context.Context, t Target) (*BackendConn, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, t.ConnectTimeout)
 	defer cancel()
-	b, err := dial(ctx, t)
+	b, w, err := dial(ctx, t)
 	if err != nil {
-		return nil, &DialError{Addr: t.Addr, User: t.User, Err: err}
+		e := &DialError{Addr: t.Addr, User: t.User, Err: err}
+		if w.greeting.Capabilities != 0 {
+			e.Server = &ServerInfo{Version: w.greeting.ServerVersion, Capabilities: w.greeting.Capabilities, Charset: w.greeting.Charset}
+		}
+		return nil, e
 	}
 	return b, nil
 }
 
-func dial(ctx context.Context, t Target) (*BackendConn, error) {
+// dial also gives what it has learnt when it fails.
+func dial(ctx context.Context, t Target) (*BackendConn, welcome, error) {
 	if !t.Secret.Known() {
-		return nil, ErrNoSecret
+		return nil, welcome{}, ErrNoSecret
 	}
 	dialer := net.Dialer{KeepAliveConfig: mysql.KeepAlive(), Control: mysql.UserTimeout}
 	nc, err := dialer.DialContext(ctx, t.network(), t.Addr)
 	if err != nil {
-		return nil, err
+		return nil, welcome{}, err
 	}
 	c := mysql.NewConn(nc)
 	var w welcome
@@ -117,11 +122,11 @@ func dial(ctx context.Context, t Target) (*BackendConn, error) {
 	})
 	if err != nil {
 		_ = c.Close()
-		return nil, err
+		return nil, w, err
 	}
 	c.Capabilities = w.flags
 	return &BackendConn{
 		Conn: c, Addr: t.Addr, ThreadID: w.greeting.ConnectionID, ServerVersion: w.greeting.ServerVersion,
 		ServerCapabilities: w.greeting.Capabilities, ServerCharset: w.greeting.Charset, Status: w.status,
-	}, nil
+	}, w, nil
 }

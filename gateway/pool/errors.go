@@ -34,6 +34,8 @@ const CodeUnreachable uint16 = 9001
 type DialError struct {
 	Addr string
 	User string
+	// Server is what the server said of itself before; nil when it did not get that far.
+	Server *ServerInfo
 	// Err is an [*mysql.Error] when the server refused the login, one of this package's errors, or an I/O error.
 	Err error
 }

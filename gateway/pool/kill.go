@@ -47,6 +47,10 @@ func Probe(ctx context.Context, t Target) (ServerInfo, error) {
 	if err != nil {
 		return ServerInfo{}, err
 	}
-	info := ServerInfo{Version: b.ServerVersion, Capabilities: b.ServerCapabilities, Charset: b.ServerCharset}
-	return info, b.Close()
+	return b.Info(), b.Close()
+}
+
+// Info is what the server said of itself.
+func (b *BackendConn) Info() ServerInfo {
+	return ServerInfo{Version: b.ServerVersion, Capabilities: b.ServerCapabilities, Charset: b.ServerCharset}
 }

@@ -295,9 +295,6 @@ func (s *session) toServer(ctx context.Context, d drawn, schema string, timeout 
 		return nil, err
 	}
 	s.outages.end(key.addr)
-	if s.version.Load() == nil {
-		s.version.CompareAndSwap(nil, &b.ServerVersion)
-	}
 	if s.backends.open == nil {
 		s.backends.open = map[serverKey]*backend{}
 		s.backends.gone = s.backendGone
@@ -308,7 +305,7 @@ func (s *session) toServer(ctx context.Context, d drawn, schema string, timeout 
 
 func (s *session) dial(ctx context.Context, key serverKey, schema string, timeout time.Duration) (*backend, error) {
 	target := s.target(key.addr, schema, timeout)
-	conn, err := pool.Dial(ctx, target)
+	conn, err := s.logIn(ctx, target)
 	if err != nil {
 		return nil, err
 	}

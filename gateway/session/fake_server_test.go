@@ -14,8 +14,10 @@ import (
 type fakeServer struct {
 	name string
 	addr string
+	caps uint32 // 0: what a gateway offers that knows no server
 
 	mu       sync.Mutex
+	logins   int
 	listener net.Listener
 	conns    map[net.Conn]bool
 	serving  sync.WaitGroup
@@ -77,10 +79,16 @@ func (f *fakeServer) stop() {
 func (f *fakeServer) serve(ctx context.Context, nc net.Conn, auth *mysql.Authenticator) {
 	c := mysql.NewConn(nc)
 	greeting := mysql.Greeting{ServerVersion: "9.9.9", ConnectionID: 1, Capabilities: mysql.OfferedCapabilities(), Charset: 45, Status: mysql.StatusAutocommit}
+	if f.caps != 0 {
+		greeting.Capabilities = f.caps
+	}
 	known := func(string) (mysql.Credential, bool) { return mysql.ParseCredential("secret"), true }
 	if _, err := auth.Handshake(ctx, c, greeting, known); err != nil {
 		return
 	}
+	f.mu.Lock()
+	f.logins++
+	f.mu.Unlock()
 	status := mysql.StatusAutocommit
 	for err := c.WriteOK(mysql.OK{Status: status}); err == nil; {
 		var cmd *mysql.Command

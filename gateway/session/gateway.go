@@ -46,7 +46,7 @@ type Gateway struct {
 
 	began   time.Time // the clock's zero
 	lastID  atomic.Uint32
-	version atomic.Pointer[string] // of the first server that was logged in to
+	offers  offers
 	counts  counts
 	outages outages
 	leaving atomic.Bool // pings of free sessions are answered with an error
@@ -68,6 +68,7 @@ func (g *Gateway) Init() {
 	g.perUser = map[string]uint32{}
 	g.counts.init()
 	g.outages.init()
+	g.offers.init()
 	g.lastID.Store(1 << 30) // far from the servers' own ids, so that KILL can tell them apart
 }
 
@@ -77,14 +78,14 @@ func (g *Gateway) clock() time.Duration { return time.Since(g.began) }
 func (g *Gateway) nextID() uint32 { return g.lastID.Add(1) }
 
 func (g *Gateway) greeting(id uint32) mysql.Greeting {
-	version := g.Snapshots.Current().Settings.ServerVersion
-	if v := g.version.Load(); v != nil {
-		version = *v
+	greeting := mysql.Greeting{ConnectionID: id, Status: mysql.StatusAutocommit}
+	if o := g.offers.offer.Load(); o != nil {
+		greeting.ServerVersion, greeting.Capabilities, greeting.Charset = o.version, o.capabilities, o.charset
+	} else {
+		greeting.ServerVersion = g.Snapshots.Current().Settings.ServerVersion
+		greeting.Capabilities, greeting.Charset = mysql.OfferedCapabilities(), defaultCharset
 	}
-	return mysql.Greeting{
-		ServerVersion: version, ConnectionID: id, Capabilities: mysql.OfferedCapabilities(),
-		Charset: defaultCharset, Status: mysql.StatusAutocommit,
-	}
+	return greeting
 }
 
 // enter makes a connection known to the pages; leave ends that.

@@ -19,7 +19,7 @@ type Snapshot struct {
 	Settings   Settings
 	Rows       []Row // the rows of pools, in the configuration's order
 	users      map[string]*configv1.User
-	decoys     []*configv1.User // those of users that have a password
+	logins     []*configv1.User // those of users that have a password, in the configuration's order
 	hostgroups map[int32]*Hostgroup
 	message    *configv1.WatchGatewayConfigResponse // that it was made of
 	guiding    *guiding
@@ -32,6 +32,7 @@ type Row struct {
 	Server
 	Hostgroup      int32
 	MaxConnections uint32
+	Status         selection.Status
 	name           string // as the decision service calls the server
 }
 
@@ -109,11 +110,14 @@ var decoySeed = maphash.MakeSeed()
 // Decoy gives some active user with a password, always the same for a name that nobody has, so that a login of that name can
 // go through a real one's steps. nil when there is none.
 func (s *Snapshot) Decoy(name string) *configv1.User {
-	if len(s.decoys) == 0 {
+	if len(s.logins) == 0 {
 		return nil
 	}
-	return s.decoys[maphash.String(decoySeed, name)%uint64(len(s.decoys))]
+	return s.logins[maphash.String(decoySeed, name)%uint64(len(s.logins))]
 }
+
+// Logins gives the active users that have a password, in the configuration's order.
+func (s *Snapshot) Logins() []*configv1.User { return s.logins }
 
 // Hostgroup gives the hostgroup, nil when it has no servers.
 func (s *Snapshot) Hostgroup(id int32) *Hostgroup { return s.hostgroups[id] }
@@ -164,7 +168,7 @@ func build(m *configv1.WatchGatewayConfigResponse, site *Site, before *Snapshot)
 		if u.Active == nil || u.GetActive() {
 			s.users[u.GetUsername()] = u
 			if u.Password != nil {
-				s.decoys = append(s.decoys, u)
+				s.logins = append(s.logins, u)
 			}
 		}
 	}
@@ -185,7 +189,7 @@ func build(m *configv1.WatchGatewayConfigResponse, site *Site, before *Snapshot)
 		hg.Servers = append(hg.Servers, server)
 		c := candidate(v)
 		candidates[hg] = append(candidates[hg], c)
-		s.Rows = append(s.Rows, Row{server, hg.ID, c.MaxConnections, known.Address()})
+		s.Rows = append(s.Rows, Row{server, hg.ID, c.MaxConnections, c.Status, known.Address()})
 	}
 	for hg, list := range candidates {
 		hg.Candidates = selection.NewList(list)

@@ -2,6 +2,7 @@ package monitor
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"log/slog"
 	"maps"
@@ -30,7 +31,7 @@ const (
 	atOnce = 64
 )
 
-// Options are what a monitor works with; all are required, but for Password.
+// Options are what a monitor works with; all are required, but for Password and, without servers that have use_ssl, TLS.
 type Options struct {
 	// Live has the generation in force.
 	Live *live.Holder[loaded.Generation]
@@ -38,6 +39,8 @@ type Options struct {
 	Observed *observed.Holder
 	// User and Password are for the login to every server.
 	User, Password string
+	// TLS is how servers with use_ssl are spoken to.
+	TLS *tls.Config
 	// Interval is how often servers are looked at.
 	Interval time.Duration
 	// Metrics counts.
@@ -116,10 +119,13 @@ func (m *Monitor) end() {
 	m.keep(nil)
 }
 
-// keep ends watching all but these servers. m.mu is held.
-func (m *Monitor) keep(addresses map[string]bool) {
+// wish is how servers are to be watched, by address: over TLS or in plain text.
+type wish map[string]bool
+
+// keep ends watching all but these servers, in this way. m.mu is held.
+func (m *Monitor) keep(addresses wish) {
 	for addr, w := range m.servers {
-		if !addresses[addr] {
+		if overTLS, wanted := addresses[addr]; !wanted || overTLS != w.overTLS {
 			_ = w.db.Close() // it is of no use any more, whatever it says
 			delete(m.servers, addr)
 		}
@@ -127,32 +133,36 @@ func (m *Monitor) keep(addresses map[string]bool) {
 }
 
 // addresses are the servers to look at: all that may ever be used, while a guideline is in force.
-func addresses(g *loaded.Generation) map[string]bool {
-	out := make(map[string]bool)
+func addresses(g *loaded.Generation) wish {
+	out := make(wish)
 	if g == nil || g.Core.Guide() == nil {
 		return out
 	}
 	for _, s := range g.Core.Servers() {
 		if *s.Status != "OFFLINE_HARD" {
-			out[s.Address()] = true
+			out[s.Address()] = out[s.Address()] || s.UseSSL
 		}
 	}
 	return out
 }
 
 // watch begins to watch those of the servers that are not watched yet, and gives them. m.mu is held.
-func (m *Monitor) watch(addresses map[string]bool) []*watched {
+func (m *Monitor) watch(addresses wish) []*watched {
 	var fresh []*watched
-	for addr := range addresses {
+	for addr, overTLS := range addresses {
 		if m.servers[addr] != nil {
 			continue
 		}
-		db, err := open(addr, m.User, m.Password)
+		var config *tls.Config
+		if overTLS {
+			config = m.TLS
+		}
+		db, err := open(addr, m.User, m.Password, config)
 		if err != nil {
 			m.Logger.Error("a server can't be monitored", "server", addr, "error", err)
 			continue
 		}
-		w := &watched{addr: addr, db: db}
+		w := &watched{addr: addr, db: db, overTLS: overTLS}
 		m.servers[addr] = w
 		fresh = append(fresh, w)
 	}

@@ -3,6 +3,7 @@ package monitor_test
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"fmt"
 	"log/slog"
 	"net"
@@ -36,6 +37,7 @@ type fakeServer struct {
 	readOnly string       // empty: the question gets an error
 	refusal  *mysql.Error // of every login
 	silent   bool         // nothing is answered
+	tls      *tls.Config  // demanded from clients, unless nil
 	logins   int
 	looks    int
 	listener net.Listener
@@ -97,6 +99,7 @@ func (s *fakeServer) serve(nc net.Conn) {
 		s.set(func() { delete(s.open, nc) })
 	}()
 	conn := mysql.NewConn(nc)
+	s.set(func() { conn.OfferTLS(s.tls, s.tls != nil) })
 	users := func(user string) (mysql.Credential, bool) { return mysql.ParseCredential(password), user == "monitor" }
 	greeting := mysql.Greeting{ServerVersion: "8.0.99-fake", ConnectionID: 1, Capabilities: mysql.BaseCapabilities, Charset: 255}
 	if _, err := s.auth.Handshake(context.Background(), conn, greeting, users); err != nil {
@@ -162,11 +165,17 @@ func (l *logBuffer) String() string {
 // run starts a monitor that ends with the test.
 func run(t *testing.T, user, secret string) *fixture {
 	t.Helper()
+	return runTLS(t, user, secret, nil)
+}
+
+// runTLS does so with a configuration for servers with use_ssl.
+func runTLS(t *testing.T, user, secret string, config *tls.Config) *fixture {
+	t.Helper()
 	f := &fixture{metrics: metrics.New("test"), log: &logBuffer{}}
 	ctx, cancel := context.WithCancel(t.Context())
 	var wg sync.WaitGroup
 	f.monitor = monitor.New(monitor.Options{
-		Live: &f.live, Observed: &f.observed, User: user, Password: secret, Interval: 5 * time.Millisecond,
+		Live: &f.live, Observed: &f.observed, User: user, Password: secret, Interval: 5 * time.Millisecond, TLS: config,
 		Metrics: f.metrics, Logger: slog.New(slog.NewTextHandler(f.log, nil)),
 	})
 	wg.Go(func() { f.monitor.Run(ctx) })
@@ -180,6 +189,12 @@ func run(t *testing.T, user, secret string) *fixture {
 // bring brings a configuration with servers into force, with a guideline or without.
 func (f *fixture) bring(t *testing.T, guideline bool, addrs ...string) {
 	t.Helper()
+	f.bringServers(t, guideline, false, addrs...)
+}
+
+// bringServers does so with use_ssl for the rows of the second hostgroup, or without.
+func (f *fixture) bringServers(t *testing.T, guideline, useSSL bool, addrs ...string) {
+	t.Helper()
 	cfg := &decision.Config{}
 	for _, addr := range addrs {
 		host, port, err := net.SplitHostPort(addr)
@@ -191,7 +206,7 @@ func (f *fixture) bring(t *testing.T, guideline bool, addrs ...string) {
 			t.Fatal(err)
 		}
 		for hostgroup := range int32(2) { // each address is in two hostgroups
-			cfg.Servers = append(cfg.Servers, decision.Server{HostgroupID: hostgroup, Hostname: host, Port: &n})
+			cfg.Servers = append(cfg.Servers, decision.Server{HostgroupID: hostgroup, Hostname: host, Port: &n, UseSSL: useSSL && hostgroup == 1})
 		}
 	}
 	if guideline {
@@ -422,4 +437,35 @@ func TestMonitorMariaDB(t *testing.T) {
 	f.await(t, map[string]decision.ServerState{primary.Addr: {MemberRole: "PRIMARY", Unavailable: "*"}, replica.Addr: {MemberRole: "PRIMARY"}})
 	primary.Restart(t)
 	f.await(t, map[string]decision.ServerState{primary.Addr: {MemberRole: "PRIMARY"}, replica.Addr: {MemberRole: "PRIMARY"}})
+}
+
+// TestOverTLS looks at a server that demands TLS: with use_ssl it is seen, also when that comes later, and one that is not who it
+// should be is not.
+func TestOverTLS(t *testing.T) {
+	ca, other := mysqltest.NewAuthority(t), mysqltest.NewAuthority(t)
+	cert, _, _ := ca.Issue(t, "127.0.0.1")
+	for _, tt := range []struct {
+		name   string
+		config *tls.Config
+		seen   bool
+	}{
+		{"its authority", &tls.Config{RootCAs: ca.Pool}, true},
+		{"another authority", &tls.Config{RootCAs: other.Pool}, false},
+		{"unchecked", &tls.Config{InsecureSkipVerify: true}, true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := newFakeServer(t)
+			s.set(func() { s.tls = &tls.Config{Certificates: []tls.Certificate{cert}} })
+			f := runTLS(t, "monitor", password, tt.config)
+			f.bringServers(t, true, true, s.addr)
+			if !tt.seen {
+				f.await(t, map[string]decision.ServerState{s.addr: {Unavailable: "*"}})
+				return
+			}
+			f.await(t, map[string]decision.ServerState{s.addr: {MemberRole: "PRIMARY"}})
+			s.set(func() { s.tls, s.readOnly = nil, "1" }) // no TLS any more, and a connection in plain text
+			f.bringServers(t, true, false, s.addr)
+			f.await(t, map[string]decision.ServerState{s.addr: {MemberRole: "SECONDARY"}})
+		})
+	}
 }

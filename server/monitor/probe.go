@@ -2,6 +2,7 @@ package monitor
 
 import (
 	"context"
+	"crypto/tls"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -25,11 +26,12 @@ type refusedError struct{ err error }
 func (e *refusedError) Error() string { return e.err.Error() }
 func (e *refusedError) Unwrap() error { return e.err }
 
-// open prepares a connection to a server; it does not connect. Passwords never go over the network in clear text: the
+// open prepares a connection to a server, over TLS unless config is nil; it does not connect. Passwords never go over the network in clear text: the
 // driver refuses the plugin for that.
-func open(addr, user, password string) (*sql.DB, error) {
+func open(addr, user, password string, config *tls.Config) (*sql.DB, error) {
 	c := mysql.NewConfig()
 	c.Net, c.Addr, c.User, c.Passwd = "tcp", addr, user, password
+	c.TLS = config // a server without TLS is an error then
 	c.ConnectionAttributes = "program_name:pointsman-monitor"
 	c.Logger = &mysql.NopLogger{} // what it would say is in the errors
 	connector, err := mysql.NewConnector(c)

@@ -16,6 +16,7 @@ const failuresToDown = 3
 type watched struct {
 	addr     string
 	db       *sql.DB
+	overTLS  bool
 	known    bool // it was seen at least once, or found unavailable
 	state    decision.ServerState
 	failures int  // in a row
