@@ -49,6 +49,11 @@ test: deps ## Install what tests need if root may, then run every test.
 	@for module in $(NESTED); do echo "-- $$module"; (cd "$$module" && $(GO) test $(RACE) $(TESTFLAGS) ./...); done
 	$(GO) test $(RACE) $(TESTFLAGS) ./...
 
+.PHONY: test-clients
+test-clients: ## Play one script with clients of many languages, directly and through the gateway (SHORT=1: sooner done).
+	@.ci/deps clients
+	$(GO) test -count=1 -v -timeout 60m ./deploy/clients $(if $(SHORT),,-args -full)
+
 .PHONY: deps
 deps:
 	@.ci/deps
