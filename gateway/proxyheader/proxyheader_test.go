@@ -15,22 +15,22 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // dial gives both ends of a loopback connection.
-func dial(t testing.TB) (server, client *net.TCPConn) {
-	t.Helper()
-	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+func dial(tb testing.TB) (server, client *net.TCPConn) {
+	tb.Helper()
+	l, err := (&net.ListenConfig{}).Listen(tb.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	defer l.Close() //nolint:errcheck // nothing is lost
-	nc, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", l.Addr().String())
+	defer l.Close()
+	nc, err := (&net.Dialer{}).DialContext(tb.Context(), "tcp", l.Addr().String())
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	accepted, err := l.Accept()
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	t.Cleanup(func() { _, _ = nc.Close(), accepted.Close() })
+	tb.Cleanup(func() { _, _ = nc.Close(), accepted.Close() })
 	return accepted.(*net.TCPConn), nc.(*net.TCPConn)
 }
 
@@ -88,11 +88,11 @@ func TestReadHeader(t *testing.T) {
 	}
 }
 
-func must(t testing.TB, texts ...string) Networks {
-	t.Helper()
+func must(tb testing.TB, texts ...string) Networks {
+	tb.Helper()
 	n, err := ParseNetworks(texts)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return n
 }
@@ -108,8 +108,8 @@ func TestNetworks(t *testing.T) {
 		t.Error("wrapped without networks")
 	}
 	a, b := net.Pipe()
-	defer a.Close() //nolint:errcheck // nothing is lost
-	defer b.Close() //nolint:errcheck // nothing is lost
+	defer a.Close()
+	defer b.Close()
 	if must(t, "0.0.0.0/0").Wrap(a) != a {
 		t.Error("wrapped, but it is not TCP")
 	}

@@ -102,7 +102,7 @@ func TestOffersFollowServers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer promised.Conn.Close() //nolint:errcheck // nothing is lost
+	defer promised.Conn.Close()
 	f.stop()
 	f.caps = modern &^ mysql.CapDeprecateEOF
 	f.start(t)
