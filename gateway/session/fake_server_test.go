@@ -14,10 +14,14 @@ import (
 type fakeServer struct {
 	name string
 	addr string
-	caps uint32 // 0: what a gateway offers that knows no server
+	caps uint32                                                                  // 0: what a gateway offers that knows no server
+	on   func(nc net.Conn, c *mysql.Conn, text string) (handled bool, err error) // sees statements first, unless nil
+
+	silent bool // keeps no statements
 
 	mu       sync.Mutex
 	logins   int
+	got      []string // statements
 	listener net.Listener
 	conns    map[net.Conn]bool
 	serving  sync.WaitGroup
@@ -26,7 +30,12 @@ type fakeServer struct {
 // startFake serves until the test ends.
 func startFake(t *testing.T, name string) *fakeServer {
 	t.Helper()
-	f := &fakeServer{name: name, addr: "127.0.0.1:0"}
+	return startFakeWith(t, &fakeServer{name: name})
+}
+
+func startFakeWith(t *testing.T, f *fakeServer) *fakeServer {
+	t.Helper()
+	f.addr = "127.0.0.1:0"
 	f.start(t)
 	t.Cleanup(f.stop)
 	return f
@@ -76,6 +85,18 @@ func (f *fakeServer) stop() {
 	f.serving.Wait()
 }
 
+// count tells how often the server got a statement.
+func (f *fakeServer) count(text string) (n int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, got := range f.got {
+		if got == text {
+			n++
+		}
+	}
+	return n
+}
+
 func (f *fakeServer) serve(ctx context.Context, nc net.Conn, auth *mysql.Authenticator) {
 	c := mysql.NewConn(nc)
 	greeting := mysql.Greeting{ServerVersion: "9.9.9", ConnectionID: 1, Capabilities: mysql.OfferedCapabilities(), Charset: 45, Status: mysql.StatusAutocommit}
@@ -95,7 +116,19 @@ func (f *fakeServer) serve(ctx context.Context, nc net.Conn, auth *mysql.Authent
 		if cmd, err = c.ReadCommand(); err != nil || cmd.Code == mysql.ComQuit {
 			return
 		}
-		switch text := string(cmd.Arg()); {
+		text := string(cmd.Arg())
+		if !f.silent {
+			f.mu.Lock()
+			f.got = append(f.got, text)
+			f.mu.Unlock()
+		}
+		if f.on != nil {
+			var handled bool
+			if handled, err = f.on(nc, c, text); handled {
+				continue
+			}
+		}
+		switch {
 		case strings.HasPrefix(text, "SELECT"):
 			err = c.WriteResultset([]mysql.Column{{Name: "server"}}, [][][]byte{{[]byte(f.name)}}, status, 0)
 			continue
