@@ -116,9 +116,13 @@ func (s *session) routed(ctx context.Context, route, mode string) {
 	}
 	if !s.wasRouted || s.routeName != route {
 		s.wasRouted, s.routeName, s.routeLabel = true, route, s.Metrics.routeLabel(route)
+		s.routeCounter = nil
 		s.log.DebugContext(ctx, "session routed by the guideline", "route", route, "mode", mode)
 	}
-	s.Metrics.guidedBy.WithLabelValues(s.routeLabel, mode).Inc()
+	if s.routeCounter == nil || s.routeMode != mode {
+		s.routeMode, s.routeCounter = mode, s.Metrics.guidedBy.WithLabelValues(s.routeLabel, mode)
+	}
+	s.routeCounter.Inc()
 }
 
 var modes = map[decision.GuidelineMode]decisionv1.GuidelineMode{

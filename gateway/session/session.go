@@ -8,6 +8,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"github.com/pointsman/pointsman/decision/digest"
 	"github.com/pointsman/pointsman/gateway/mysql"
 	"github.com/pointsman/pointsman/gateway/route"
@@ -42,6 +44,9 @@ type session struct {
 	wasRouted  bool            // by a guideline, on the route of that name
 	routeName  string
 	routeLabel string // in metrics
+	routeMode  string
+
+	routeCounter prometheus.Counter // of label and mode; nil: to be found
 
 	counted bool // holds one of its user's places
 
