@@ -163,6 +163,41 @@ func (r *reports) Test04(t *testing.T) {
 	})
 }
 
+// vitess #20735, MXS-3342, proxysql #2241: clients behind a proxy are who it says they are, each on its own; others wait for nothing.
+func (r *reports) Test33(t *testing.T) {
+	g := newGateway(t, r.server, append(r.flags, "--proxy-protocol-networks=127.0.0.0/8")...)
+	// Rule 1 sends what comes from 203.0.113.7 to the writer. Connections to servers may be those of the sessions before.
+	headers := []struct{ name, header, want string }{
+		{"version 1", "PROXY TCP4 203.0.113.7 192.0.2.1 4711 3306\r\n", "1"},
+		{"another client", "PROXY TCP4 203.0.113.8 192.0.2.1 4711 3306\r\n", "2"},
+		{"unknown", "PROXY UNKNOWN\r\n", "2"},
+		{"version 2", "\r\n\r\n\x00\r\nQUIT\n\x21\x11\x00\x0c\xcb\x00\x71\x07\xc0\x00\x02\x01\x12\x67\x0c\xea", "1"},
+		{"the proxy itself", "\r\n\r\n\x00\r\nQUIT\n\x20\x00\x00\x00", "2"},
+	}
+	for range 2 {
+		for _, tt := range headers {
+			w, err := wireBehind(t, g.address, appUser, tt.header)
+			if err != nil {
+				t.Fatalf("%s: %v", tt.name, err)
+			}
+			w.want("SELECT @@server_id", tt.want)
+			w.want("SELECT @@server_id", tt.want)
+			w.send(gomysql.COM_QUIT)
+			w.wantEnd()
+		}
+	}
+	for _, bad := range []string{"GET / HTTP/1.1\r\n\r\n", "PROXY TCP4 nobody\r\n", strings.Repeat("x", 5000)} {
+		if _, err := wireBehind(t, g.address, appUser, bad); err == nil || isTimeout(err) {
+			t.Errorf("header %.20q: %v, want the end", bad, err)
+		}
+	}
+	// The shared gateway has no proxies: nobody waits for a header, and one is not believed.
+	if _, err := wireBehind(t, r.gateway.address, appUser, headers[0].header); err == nil {
+		t.Error("a header is believed that anybody can send")
+	}
+	r.wire(t, appUser).want("SELECT @@server_id", "2")
+}
+
 // tiproxy #377: the numbers of compressed packets wrap. The gateway offers no compression, and clients that want it do without.
 func (r *reports) Test39(t *testing.T) {
 	_, greeting := greeted(t, r.gateway.address)

@@ -83,6 +83,7 @@ func TestReports(t *testing.T) {
 		{"30_retry_of_reads", r.Test30},
 		{"31_broken_commit", r.Test31},
 		{"32_errors_in_place", r.Test32},
+		{"33_proxy_protocol", r.Test33},
 		{"34_drain", r.Test34},
 		{"35_server_dies_while_idle", r.Test35},
 		{"36_frozen_server", r.Test36},

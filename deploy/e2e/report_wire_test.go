@@ -43,19 +43,23 @@ func (r *reports) wire(t *testing.T, user string) *wire {
 // dialWire logs in by go-mysql's client and takes the connection over.
 func dialWire(t *testing.T, address, user string) *wire {
 	t.Helper()
-	w, err := tryWire(t, address, user)
+	w, err := wireBehind(t, address, user, "")
 	if err != nil {
 		t.Fatalf("log in as %s: %v", user, err)
 	}
 	return w
 }
 
-func tryWire(t *testing.T, address, user string) (*wire, error) {
+// wireBehind sends something before the login, as proxies do.
+func wireBehind(t *testing.T, address, user, first string) (*wire, error) {
 	t.Helper()
 	dial := func(ctx context.Context, network, address string) (net.Conn, error) {
 		nc, err := new(net.Dialer).DialContext(ctx, network, address)
 		if err == nil {
 			err = nc.SetDeadline(time.Now().Add(patience))
+		}
+		if err == nil {
+			_, err = nc.Write([]byte(first))
 		}
 		return nc, err
 	}
