@@ -59,8 +59,10 @@ const (
 	StatusMoreResultsExists   uint16 = 1 << 3
 	StatusCursorExists        uint16 = 1 << 6
 	StatusLastRowSent         uint16 = 1 << 7
+	StatusNoBackslashEscapes  uint16 = 1 << 9
 	StatusInTransReadonly     uint16 = 1 << 13
 	StatusSessionStateChanged uint16 = 1 << 14
+	StatusANSIQuotes          uint16 = 1 << 15 // MariaDB's own.
 )
 
 // Command bytes.

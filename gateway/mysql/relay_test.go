@@ -165,6 +165,15 @@ func TestRelayResponses(t *testing.T) {
 			},
 		},
 		{
+			name: "that it changed is not said by an EOF", command: []byte("\x03x"), caps: CapSessionTrack,
+			response: [][]byte{
+				{1},
+				column("a"), appendEOF(nil, StatusSessionStateChanged|2, 0), row("1"), appendEOF(nil, StatusSessionStateChanged|2, 1),
+			},
+			want:  [][]byte{{1}, column("a"), appendEOF(nil, 2, 0), row("1"), appendEOF(nil, 2, 1)},
+			check: func(o Outcome) bool { return o.Status == 2 && o.Warnings == 1 && o.Rows == 1 },
+		},
+		{
 			name: "info alone stays", command: []byte("\x03x"), caps: CapSessionTrack,
 			response: [][]byte{trackedOK(headOK, more, "Records: 1", nil), okPacket(OK{Info: ""})},
 			want: [][]byte{

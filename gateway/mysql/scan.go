@@ -461,15 +461,28 @@ func (s *scan) terminal(length int, head byte) error {
 		if err := s.have(headerSize + length); err != nil {
 			return err
 		}
-		f := fields{b: s.src.buf[s.pos+headerSize+1 : s.pos+headerSize+length]}
-		s.out.Warnings, s.out.Status, s.out.StatusKnown = f.u16(), f.u16(), true
-		if f.bad {
-			return malformed("end of rows")
-		}
-		s.pos += headerSize + length
-		return nil
+		return s.eof(length)
 	}
 	return s.ok(length)
+}
+
+// eof reads the classic EOF packet at pos. That session state has changed is said there too, only without what; it is
+// taken off where the client does not know of session state.
+func (s *scan) eof(length int) error {
+	payload := s.src.buf[s.pos+headerSize : s.pos+headerSize+length]
+	f := fields{b: payload[1:]}
+	s.out.Warnings, s.out.Status, s.out.StatusKnown = f.u16(), f.u16(), true
+	if f.bad {
+		return malformed("end of rows")
+	}
+	if s.src.Capabilities&CapSessionTrack != 0 {
+		s.out.Status &^= StatusSessionStateChanged
+		if s.dst != nil && s.dst.Capabilities&CapSessionTrack == 0 {
+			binary.LittleEndian.PutUint16(payload[3:], s.out.Status)
+		}
+	}
+	s.pos += headerSize + length
+	return nil
 }
 
 // ok reads the OK packet at pos. Where the backend reports session state and the client does not know of it, the client

@@ -406,7 +406,7 @@ func (g *testGateway) dialWith(t *testing.T, user, schema string, attrs map[stri
 	t.Helper()
 	b, err := pool.Dial(t.Context(), pool.Target{
 		Addr: g.addr, User: user, Secret: mysql.ClearSecret("secret"), DB: schema,
-		ClientFlags: mysql.OfferedCapabilities(), ConnectTimeout: wait, Attrs: attrs,
+		ClientFlags: mysql.OfferedCapabilities() &^ mysql.CapDeprecateEOF, ConnectTimeout: wait, Attrs: attrs,
 	})
 	if err != nil {
 		return nil, err

@@ -24,16 +24,22 @@ func startFleet(t *testing.T) *fleet {
 		replica: mysqltest.Start(t, "--server-id=2", "--local-infile=1"),
 	}
 	for _, s := range []*mysqltest.Server{f.primary, f.replica} {
-		s.Exec(t, "CREATE DATABASE shop", "CREATE DATABASE other")
-		for _, u := range []string{"app", "loose", "fast", "few"} {
-			s.Exec(t, "CREATE USER "+u+"@'127.0.0.1' IDENTIFIED BY 'secret'", "GRANT ALL ON *.* TO "+u+"@'127.0.0.1'")
-		}
-		s.Exec(t, "CREATE TABLE shop.t (id INT PRIMARY KEY AUTO_INCREMENT, s LONGTEXT)", "CREATE TABLE shop.big (b LONGBLOB)",
-			"CREATE TABLE shop.n (a INT)", "INSERT INTO shop.n VALUES (1),(2),(3),(4),(5)",
-			"CREATE PROCEDURE shop.two() BEGIN SELECT 1; SELECT 2; END", "CREATE PROCEDURE shop.remember() SET @remembered = 7",
-			"CREATE PROCEDURE shop.hide() SET SESSION sql_mode = 'ANSI'")
+		fill(t, s)
 	}
 	return f
+}
+
+// fill makes a server's users and tables.
+func fill(t *testing.T, s *mysqltest.Server) {
+	t.Helper()
+	s.Exec(t, "CREATE DATABASE shop", "CREATE DATABASE other")
+	for _, u := range []string{"app", "loose", "fast", "few"} {
+		s.Exec(t, "CREATE USER "+u+"@'127.0.0.1' IDENTIFIED BY 'secret'", "GRANT ALL ON *.* TO "+u+"@'127.0.0.1'")
+	}
+	s.Exec(t, "CREATE TABLE shop.t (id INT PRIMARY KEY AUTO_INCREMENT, s LONGTEXT)", "CREATE TABLE shop.big (b LONGBLOB)",
+		"CREATE TABLE shop.n (a INT)", "INSERT INTO shop.n VALUES (1),(2),(3),(4),(5)",
+		"CREATE PROCEDURE shop.two() BEGIN SELECT 1; SELECT 2; END", "CREATE PROCEDURE shop.remember() SET @remembered = 7",
+		"CREATE PROCEDURE shop.hide() SET SESSION sql_mode = 'ANSI'")
 }
 
 // reset empties what tests write.

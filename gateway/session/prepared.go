@@ -158,8 +158,12 @@ func (s *session) statementOf(cmd *mysql.Command) *preparedStatement {
 	return s.prepared.statements[id]
 }
 
-func (s *session) unknownStatement(what string) error {
-	return s.client.WriteError(mysql.NewError(mysql.CodeUnknownStatement, "HY000", "Unknown prepared statement handler given to %s", what))
+// unknownStatement says what servers say.
+func (s *session) unknownStatement(cmd *mysql.Command, what string) error {
+	var id [4]byte
+	copy(id[:], cmd.Arg())
+	return s.client.WriteError(mysql.NewError(mysql.CodeUnknownStatement, "HY000",
+		"Unknown prepared statement handler (%d) given to %s", binary.LittleEndian.Uint32(id[:]), what))
 }
 
 // errCut tells that a statement can't be made known to another server. Clients that can will prepare it again.
@@ -174,7 +178,7 @@ func (s *session) execute(ctx context.Context, cmd *mysql.Command) error {
 	}
 	ps := s.statementOf(cmd)
 	if ps == nil {
-		return s.unknownStatement("mysqld_stmt_execute")
+		return s.unknownStatement(cmd, "mysqld_stmt_execute")
 	}
 	if err := ps.longErr; err != nil {
 		ps.longErr = nil
@@ -397,7 +401,7 @@ func (s *session) onStatement(ctx context.Context, cmd *mysql.Command) error {
 		if cmd.Code == mysql.ComStmtFetch {
 			what = "mysqld_stmt_fetch"
 		}
-		return s.unknownStatement(what)
+		return s.unknownStatement(cmd, what)
 	}
 	if cmd.Code == mysql.ComStmtReset {
 		ps.longErr = nil
@@ -406,7 +410,7 @@ func (s *session) onStatement(ctx context.Context, cmd *mysql.Command) error {
 		if cmd.Code == mysql.ComStmtReset {
 			return s.client.WriteOK(mysql.OK{Status: s.status()}) // there is nothing left to reset
 		}
-		return s.unknownStatement("mysqld_stmt_fetch")
+		return s.unknownStatement(cmd, "mysqld_stmt_fetch")
 	}
 	st := statement{settings: &s.Snapshots.Current().Settings, answer: toDefault(ps.home.key.hostgroup), on: ps.home}
 	binary.LittleEndian.PutUint32(cmd.Payload[1:], ps.on[ps.home].id)

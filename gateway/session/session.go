@@ -154,7 +154,7 @@ func (s *session) command(ctx context.Context, cmd *mysql.Command) error {
 		if s.leaving.Load() && s.state.transaction == nil && s.heldBy() == "" {
 			return errors.Join(s.client.WriteError(mysql.NewError(mysql.CodeServerShutdown, "08S01", "Server shutdown in progress")), errDrained)
 		}
-		return s.client.WriteOK(mysql.OK{Status: s.status()})
+		return s.ping(ctx)
 	case mysql.ComQuery:
 		return s.query(ctx, cmd)
 	case mysql.ComInitDB:
@@ -183,16 +183,16 @@ func (s *session) command(ctx context.Context, cmd *mysql.Command) error {
 		"Command 0x%02x is not supported by the gateway", cmd.Code))
 }
 
-// status is what locally made OK packets say of the session.
-func (s *session) status() uint16 {
-	status := mysql.StatusAutocommit
-	if s.state.autocommitOff {
-		status = 0
+// status is what locally made OK packets say of the session: what its server said last. Clients go by it when they quote
+// texts, for instance.
+func (s *session) status() uint16 { return s.state.flags }
+
+// ping answers for the servers, of which one is asked when an error has left open what it would say.
+func (s *session) ping(ctx context.Context) error {
+	if err := s.settle(ctx, s.state.last); err != nil {
+		return s.fail(ctx, err)
 	}
-	if s.state.transaction != nil {
-		status |= mysql.StatusInTrans
-	}
-	return status
+	return s.client.WriteOK(mysql.OK{Status: s.status()})
 }
 
 // reset begins the session anew, as COM_RESET_CONNECTION does. Servers end transactions, locks, variables, temporary
@@ -210,7 +210,7 @@ func (s *session) reset(ctx context.Context) error {
 
 // forget drops what the session was, but for its login.
 func (s *session) forget(schema string) {
-	s.state = state{schema: schema}
+	s.state = state{schema: schema, flags: mysql.StatusAutocommit}
 	s.prepared = prepared{}
 	s.route.NextQueryFlagIn = nil
 	s.route.Changed()

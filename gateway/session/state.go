@@ -18,6 +18,7 @@ type state struct {
 	optionVersion int
 
 	autocommitOff bool
+	flags         uint16 // lastingFlags of the last response
 
 	// The session depends on these connections: it ends when one of them is lost.
 	transaction *backend // has an open transaction, the latest if several have
@@ -127,6 +128,9 @@ func (st *state) restore() string {
 	return b.String()
 }
 
+// lastingFlags are the status flags that concern a session, not a statement.
+const lastingFlags = mysql.StatusAutocommit | mysql.StatusInTrans | mysql.StatusInTransReadonly | mysql.StatusNoBackslashEscapes | mysql.StatusANSIQuotes
+
 // observe takes over what a response said about the server's session.
 func (s *session) observe(b *backend, out *mysql.Outcome) {
 	st := &s.state
@@ -145,6 +149,7 @@ func (s *session) observe(b *backend, out *mysql.Outcome) {
 		return
 	}
 	st.autocommitOff = out.Status&mysql.StatusAutocommit == 0
+	st.flags = out.Status & lastingFlags
 	switch {
 	case out.InTransaction():
 		s.setOpen(b, true)
