@@ -70,6 +70,7 @@ func registerState(r prometheus.Registerer, g *session.Gateway, decisions *clien
 		_, _, refused := g.Auth.Handshakes()
 		return float64(refused)
 	}))
+	r.MustRegister(g.PoolMetrics())
 	gauge("servers_unavailable", "Servers that the monitor or this gateway finds unavailable.", func() float64 { return float64(g.Unavailable()) })
 	gauge("cached_answers", "Answers kept.", func() float64 { return float64(g.Router.Cached()) })
 	gauge("generation", "Newest generation seen.", func() float64 { return float64(g.Router.Newest()) })

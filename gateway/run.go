@@ -115,6 +115,10 @@ func Run(ctx context.Context, cfg Config, log *slog.Logger, signals <-chan os.Si
 		g.WatchOutages(ctx)
 		return nil
 	})
+	group.Go(func() error {
+		g.WatchPool(ctx)
+		return nil
+	})
 	if adminListener != nil {
 		pages := &admin{gateway: g, decisions: decisions, registry: registry, draining: &draining, cfg: &cfg}
 		group.Go(func() error { return pages.serve(ctx, adminListener) })

@@ -38,6 +38,8 @@ type activity struct {
 	draining    bool          // end at the next moment without a transaction
 	free        bool          // no transaction is open
 	expired     bool          // was idle for too long
+	spare       bool          // idle, with connections that it may well do without
+	called      bool          // woken to give them back
 	waitTimeout time.Duration // as the client has set it; 0: the setting counts
 }
 
@@ -53,6 +55,7 @@ func (s *session) await() bool {
 	} else if s.act.transaction == 0 {
 		s.act.transaction = s.beganAt
 	}
+	s.act.spare = s.act.free && s.mayYield()
 	if s.waitVersion != state.version {
 		s.waitVersion, s.act.waitTimeout = state.version, state.waitTimeout()
 	}
@@ -94,6 +97,7 @@ const (
 	wakeNot wake = iota
 	wakeDrain
 	wakeExpired
+	wakeCalled // to give connections back
 )
 
 // busy ends the waiting. When the session was woken, that is taken back: a command may have come first.
@@ -107,11 +111,13 @@ func (s *session) busy(cmd *mysql.Command) (woken wake) {
 		woken = wakeExpired
 	case s.act.draining && s.act.free:
 		woken = wakeDrain
+	case s.act.called:
+		woken = wakeCalled
 	}
 	if woken != wakeNot {
 		_ = s.client.NetConn().SetReadDeadline(time.Time{}) // a closed connection shows at its next use
 	}
-	s.act.expired = false
+	s.act.expired, s.act.called, s.act.spare = false, false, false
 	s.act.stage, s.act.since = stageDeciding, now
 	if cmd != nil {
 		s.act.command, s.act.digest, s.act.sum = cmd.Code, "", 0

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/pointsman/pointsman/gateway/mysql"
+	"github.com/pointsman/pointsman/gateway/pool"
 	"github.com/pointsman/pointsman/gateway/route"
 	"github.com/pointsman/pointsman/gateway/snapshot"
 )
@@ -26,6 +27,7 @@ const (
 	codeNotPreparable   uint16 = 1295
 	codeStatementLimit  uint16 = 1461
 	codeMalformed       uint16 = 1835
+	codeHandedOver      uint16 = 9010
 )
 
 // defaultCharset is the low byte of utf8mb4_general_ci's id, known to MySQL and MariaDB alike.
@@ -47,7 +49,7 @@ type Gateway struct {
 	began   time.Time // the clock's zero
 	lastID  atomic.Uint32
 	offers  offers
-	counts  counts
+	pool    *pool.Shared
 	outages outages
 	leaving atomic.Bool // pings of free sessions are answered with an error
 	turns   turns
@@ -66,7 +68,7 @@ func (g *Gateway) Init() {
 	g.all = map[*session]struct{}{}
 	g.sessions = map[uint32]*session{}
 	g.perUser = map[string]uint32{}
-	g.counts.init()
+	g.pool = pool.NewShared(g.poolPolicy, g.Metrics.pool)
 	g.outages.init()
 	g.offers.init()
 	g.lastID.Store(1 << 30) // far from the servers' own ids, so that KILL can tell them apart
@@ -178,41 +180,10 @@ func (g *Gateway) find(id uint32) *session {
 	return g.sessions[id]
 }
 
-// counts are the gateway's connections in use, by hostgroup and server.
-type counts struct {
-	mu  sync.Mutex
-	use map[serverKey]uint32
-}
-
 // serverKey names a server as a row of the configuration does.
 type serverKey struct {
 	hostgroup int32
 	addr      string
 }
 
-func (c *counts) init() { c.use = map[serverKey]uint32{} }
-
-// take counts one more connection, unless there are limit already.
-func (c *counts) take(k serverKey, limit uint32) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.use[k] >= limit {
-		return false
-	}
-	c.use[k]++
-	return true
-}
-
-func (c *counts) release(k serverKey) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.use[k]--; c.use[k] == 0 {
-		delete(c.use, k)
-	}
-}
-
-func (c *counts) of(k serverKey) uint32 {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.use[k]
-}
+func (k serverKey) row() pool.Row { return pool.Row{Hostgroup: k.hostgroup, Addr: k.addr} }

@@ -195,6 +195,8 @@ func startGateway(t *testing.T, o gatewayOptions) *testGateway {
 	var all sync.WaitGroup
 	all.Go(func() { g.WatchClients(ctx) })
 	all.Go(func() { g.WatchOutages(ctx) })
+	all.Go(func() { g.WatchPool(ctx) })
+	g.registry.MustRegister(g.PoolMetrics())
 	all.Go(func() {
 		holder.Run(ctx, func(ctx context.Context, f func(*configv1.WatchGatewayConfigResponse) error) error {
 			for {

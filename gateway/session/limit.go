@@ -28,6 +28,7 @@ func (s *session) watchTime(ctx context.Context, st *statement, b *backend) *tim
 	l.timer = time.AfterFunc(d, func() {
 		defer close(l.done)
 		l.fired.Store(true)
+		b.aimed.Store(true)
 		if err := b.kill(ctx); err != nil {
 			s.log.Warn("statement over its time limit not killed", "server", b.Addr, "error", err)
 			_ = b.Conn.Close() // the client must not wait any longer

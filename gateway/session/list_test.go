@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/pointsman/pointsman/gateway/mysql"
+	"github.com/pointsman/pointsman/gateway/pool"
 	configv1 "github.com/pointsman/pointsman/proto/pointsman/config/v1"
 )
 
@@ -28,11 +29,11 @@ func TestList(t *testing.T) {
 	running := g.dial(t, "app", "shop")
 	running.send(t, mysql.ComQuery, []byte("HANG")...)
 	waiting := g.dial(t, "loose", "")
-	full := g.counts.take(serverKey{reader, f.addr}, 1000)
-	if !full {
-		t.Fatal("server is full")
-	}
-	for g.counts.take(serverKey{reader, f.addr}, 1000) { // as others would
+	others := &pool.Want{By: newSession(t, g)}
+	for range 1000 {
+		if _, ok := g.pool.Take(pool.Row{Hostgroup: reader, Addr: f.addr}, 1000, others); !ok {
+			t.Fatal("server is full")
+		}
 	}
 	waiting.send(t, mysql.ComQuery, []byte("SELECT 1 FROM t WHERE a = 'hidden'")...)
 	for _, tt := range []struct {

@@ -14,22 +14,24 @@ import (
 func liveMaxConnections(t *testing.T, f *fleet) {
 	t.Helper()
 	servers := f.servers()
-	servers[1].MaxConnections = proto.Int64(1)
-	g := startGateway(t, gatewayOptions{servers: servers, maxConnections: 3, settings: &configv1.Settings{ConnectTimeoutServerMax: proto.Uint32(200)}})
+	servers[0].MaxConnections = proto.Int64(1)
+	settings := &configv1.Settings{ConnectTimeoutServerMax: proto.Uint32(200), ConnectionQueueLength: proto.Uint32(1)}
+	g := startGateway(t, gatewayOptions{servers: servers, maxConnections: 3, settings: settings})
 	one, two := g.dial(t, "app", "shop"), g.connect(t, "app")
-	one.query(t, whoRead)
-	two.expectError(t, whoRead, 9001, "while reaching hostgroup 20") // the server takes one connection
-	two.expect(t, whoWrite, "1")
+	one.exec(t, "BEGIN")
+	two.expectError(t, whoWrite, 9001, "all 1 connections to its servers are in use, 0 statements wait")
+	two.expect(t, whoRead, "2")
+	one.exec(t, "COMMIT")
+	two.expect(t, whoWrite, "1") // the other is idle and gives its connection back
+	two.exec(t, "SET @x = 1")    // this is for good
 	one.query(t, whoRead)
 	g.dial(t, "app", "")
 	if _, err := g.tryDial(t, "app", ""); err == nil || !strings.Contains(err.Error(), "1040") {
 		t.Errorf("fourth client: %v", err)
 	}
-	_ = one.nc.Close()
-	eventually(t, "place is free again", func() bool {
-		var v string
-		return two.QueryRowContext(t.Context(), whoRead).Scan(&v) == nil
-	})
+	if got := g.metric(t, "pool_waits_total"); got != 2 {
+		t.Errorf("%v waits", got)
+	}
 }
 
 func liveNewConfiguration(t *testing.T, f *fleet) {

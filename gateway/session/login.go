@@ -136,7 +136,7 @@ func (s *session) changeUser(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.backends.closeAll() // they are logged in as somebody else
+	s.giveBackAll(ctx) // they are logged in as somebody else
 	s.leaveUser()
 	return s.welcome(login)
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/pointsman/pointsman/gateway/mysql"
+	"github.com/pointsman/pointsman/gateway/pool"
 	"github.com/pointsman/pointsman/gateway/route"
 	decisionv1 "github.com/pointsman/pointsman/proto/pointsman/decision/v1"
 )
@@ -30,6 +31,7 @@ type Metrics struct {
 	connectFailures *prometheus.CounterVec
 	unsupported     *prometheus.CounterVec
 	guidedBy        *prometheus.CounterVec
+	pool            *pool.Metrics
 
 	// Bytes of clients whose connection has ended.
 	received, sent atomic.Uint64
@@ -61,6 +63,7 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 		pins:            vec("pins_total", "Sessions held on a server because of state there, by cause.", "cause"),
 		connectFailures: vec("connect_failures_total", "Failed connections to servers.", "server"),
 		guidedBy:        vec("guideline_decisions_total", "Decisions of the routing guideline by route and mode (all, write, read, refused); routes beyond the first 100 count as \"other\".", "route", "mode"),
+		pool:            pool.NewMetrics(r),
 		routes:          map[string]bool{},
 		unsupported:     vec("unsupported_effects_total", "Effects of answers that this gateway does not carry out.", "effect"),
 		retries: prometheus.NewCounter(prometheus.CounterOpts{

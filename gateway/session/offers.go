@@ -187,7 +187,7 @@ func backendSecret(u *configv1.User) mysql.Secret {
 
 // logIn connects to a server and notes what it says of itself, also when it then refuses the login.
 func (g *Gateway) logIn(ctx context.Context, t pool.Target) (*pool.BackendConn, error) {
-	b, err := pool.Dial(ctx, t)
+	b, err := g.pool.Dial(ctx, t)
 	var info pool.ServerInfo
 	var dial *pool.DialError
 	switch {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/pointsman/pointsman/gateway/pool"
@@ -17,6 +18,7 @@ const outagePause = 2 * time.Second
 type outages struct {
 	mu sync.Mutex
 	of map[string]outage
+	n  atomic.Int32 // length of of, for a look at the usual case without the lock
 }
 
 type outage struct {
@@ -32,6 +34,7 @@ func (o *outages) begin(t pool.Target) (fresh bool) {
 	defer o.mu.Unlock()
 	_, known := o.of[t.Addr]
 	o.of[t.Addr] = outage{time.Now().Add(outagePause), t}
+	o.n.Store(int32(len(o.of)))
 	return !known
 }
 
@@ -41,15 +44,12 @@ func (o *outages) end(addr string) (known bool) {
 	defer o.mu.Unlock()
 	_, known = o.of[addr]
 	delete(o.of, addr)
+	o.n.Store(int32(len(o.of)))
 	return known
 }
 
 // some tells whether some server may have to be left alone.
-func (o *outages) some() bool {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return len(o.of) > 0
-}
+func (o *outages) some() bool { return o.n.Load() > 0 }
 
 // paused tells whether a server is to be left alone by draws of a hostgroup.
 func (o *outages) paused(addr string) bool {

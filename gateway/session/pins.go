@@ -1,37 +1,19 @@
 package session
 
 import (
-	"bytes"
-
 	"github.com/pointsman/pointsman/gateway/mysql"
 )
 
-// heldFlags are the state that only its own connection has. Sessions share no connections, so the other flags of
-// multiplexing need no care here.
+// heldFlags are the state that only its own connection has, so that a statement that sets it holds the session there.
 const heldFlags = PreparedStatement | LockTables | TemporaryTable | GetLock | SQLLogBin0
 
 // untrackedSet is the cause of holding a session whose SET could not be followed.
 const untrackedSet = "UNTRACKED_SET"
 
-// pins holds the session on b when the statement left something there that can't be restored elsewhere.
-func (s *session) pins(st *statement, b *backend, out *mysql.Outcome) {
+// pins holds the session on b when the statement, with the flags that it set, left something there that can't be restored
+// elsewhere.
+func (s *session) pins(st *statement, b *backend, out *mysql.Outcome, set Flags) {
 	state := &s.state
-	o := DefaultMultiplexOptions()
-	o.Text, o.Multiplex = st.text, st.answer.Multiplex
-	var set Flags
-	for part := range bytes.SplitSeq(st.whole, []byte{';'}) { // no ; of a literal is in a digest
-		partSet, cleared := StatementFlags(bytes.TrimLeft(part, " "), o)
-		set = set&^cleared | partSet
-		if cleared&LockTables != 0 && state.lock == b {
-			state.lock = nil
-		}
-		switch {
-		case partSet&NoMultiplex != 0:
-			state.stick(b)
-		case cleared&NoMultiplex != 0:
-			delete(state.sticky, b.at)
-		}
-	}
 	if set&LockTables != 0 || st.kind.pin == LockTables.String() {
 		s.Metrics.pins.WithLabelValues(LockTables.String()).Inc()
 		state.lock = b

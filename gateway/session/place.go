@@ -51,7 +51,10 @@ func (s *session) ready(ctx context.Context, st *statement) (*backend, error) {
 		if s.holds(b) && !b.Alive() {
 			return nil, s.lost(b, errors.New("closed by the server"))
 		}
-		if err = s.sync(ctx, b, !st.kind.use); err == nil {
+		if err = s.tidy(ctx, st, b); err == nil {
+			err = s.sync(ctx, b, !st.kind.use)
+		}
+		if err == nil {
 			return b, nil
 		}
 		if isServerError(err) {
@@ -72,6 +75,9 @@ func (s *session) place(ctx context.Context, st *statement) (*backend, error) {
 	}
 	if b := s.held(st); b != nil {
 		return b, s.mayReach(st, b)
+	}
+	if b, err := s.lastStatement(ctx, st); b != nil || err != nil {
+		return b, err
 	}
 	var begin statement
 	leads := s.leads(ctx, st, &begin)

@@ -142,7 +142,7 @@ func (s *session) usedOf(snap *snapshot.Snapshot, reachable bool) selection.Used
 		if reachable && !mine && s.outages.out(r.Addr) {
 			return math.MaxUint32
 		}
-		n := s.counts.of(key)
+		n := s.pool.Used(key.row())
 		if n > 0 && mine {
 			n--
 		}

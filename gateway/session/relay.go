@@ -122,6 +122,7 @@ func (s *session) relay(ctx context.Context, cmd *mysql.Command, st *statement, 
 	if err == nil {
 		s.finished(ctx, st, b, &out)
 		b.uncertain = b.uncertain || exceeded || b.aimed.Load() // the KILL may have come late: a ping takes it away from the next statement
+		s.share(st, b, &out, s.began.Add(s.doneAt))
 		return false, nil
 	}
 	var side *mysql.SideError
@@ -160,7 +161,7 @@ func (s *session) finished(ctx context.Context, st *statement, b *backend, out *
 	if st.kind.use && out.Err == nil && !b.tracked {
 		s.setSchema(b, usedSchema(st))
 	}
-	state.last, state.next = b, nil
+	state.last, state.next, state.given = b, nil, given{}
 	if out.LastInsertID != 0 || st.kind.needsInsert {
 		state.insert = b
 	}
@@ -169,8 +170,9 @@ func (s *session) finished(ctx context.Context, st *statement, b *backend, out *
 	}
 	s.learnUnscoped(ctx, st, b, out)
 	s.implicitTransaction(st, b, out, wasOff)
+	set := s.trace(st, b, out)
 	if out.Err == nil || out.Results > 1 {
-		s.pins(st, b, out)
+		s.pins(st, b, out, set)
 	}
 	if wasOff && !state.autocommitOff {
 		s.commitOthers(ctx)

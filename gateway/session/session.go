@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"net"
+	"os"
 	"sync"
 	"time"
 
@@ -34,6 +35,7 @@ type session struct {
 	random   float64 // what guidelines see as $.session.randomValue
 	buffer   digest.Buffer
 	backends backends
+	logins   logins
 	state    state
 	prepared prepared
 	kinds    map[string]kind // by digest text
@@ -103,7 +105,7 @@ func (g *Gateway) Serve(ctx context.Context, nc net.Conn, listener int) {
 	defer g.dismiss()
 	s.doneAt = g.clock()
 	g.register(s)
-	defer s.backends.closeAll()
+	defer s.leaveAll(ctx)
 	s.ended(ctx, "session", s.loop(ctx))
 }
 
@@ -133,7 +135,13 @@ func (s *session) loop(ctx context.Context) error {
 			return errDrained
 		case err != nil && woken == wakeExpired:
 			return s.expire()
-		case err != nil:
+		case woken == wakeCalled:
+			s.yield(time.Now())
+			if errors.Is(err, os.ErrDeadlineExceeded) {
+				continue // nothing that was read is lost
+			}
+		}
+		if err != nil {
 			return err
 		}
 		if err := s.command(ctx, cmd); err != nil {
@@ -199,8 +207,9 @@ func (s *session) ping(ctx context.Context) error {
 // tables and prepared statements before the client gets its answer. The schema stays.
 func (s *session) reset(ctx context.Context) error {
 	for _, b := range s.backends.open {
-		if err := b.reset(ctx); err != nil {
+		if err := b.renew(ctx, ownTimeout); err != nil {
 			s.log.Debug("connection not reset", "server", b.Addr, "error", err)
+			_ = b.Conn.Close() // broken: no goodbye
 			s.backends.drop(b)
 		}
 	}

@@ -13,6 +13,7 @@ type state struct {
 	schema  string
 	vars    []variable // in the order of their last change
 	version int        // counts changes of vars
+	set     string     // of vars, made when it is needed
 
 	option        []byte // the last COM_SET_OPTION's argument
 	optionVersion int
@@ -32,7 +33,11 @@ type state struct {
 	// These are preferred as long as they live.
 	last   *backend              // of the last statement
 	insert *backend              // of the last statement that generated an id
+	delay  insertDelay           // for that one
 	sticky map[placeKey]*backend // a rule's multiplex=0 keeps the connection for statements of the place
+
+	insertID uint64 // generated last
+	given    given  // the connection of the last statement, while that is another session's
 }
 
 type variable struct{ name, value string }
@@ -110,12 +115,13 @@ func (st *state) setVariable(name, value string) {
 	st.vars = slices.DeleteFunc(st.vars, func(o variable) bool { return o.name == name })
 	st.vars = append(st.vars, variable{name, value})
 	st.version++
+	st.set = ""
 }
 
 // restore gives the SET that brings a connection up to date, empty when nothing was ever changed.
 func (st *state) restore() string {
-	if len(st.vars) == 0 {
-		return ""
+	if len(st.vars) == 0 || st.set != "" {
+		return st.set
 	}
 	var b strings.Builder
 	b.WriteString("SET ")
@@ -125,7 +131,8 @@ func (st *state) restore() string {
 		}
 		b.WriteString("SESSION " + v.name + "=" + quoteValue(v.name, v.value))
 	}
-	return b.String()
+	st.set = b.String()
+	return st.set
 }
 
 // lastingFlags are the status flags that concern a session, not a statement.
