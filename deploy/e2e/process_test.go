@@ -30,6 +30,7 @@ type process struct {
 // start starts one of the built programs. It is ended with the test, in good order if nothing has ended it before.
 func start(tb testing.TB, name string, args ...string) *process {
 	tb.Helper()
+	dependOnSources(tb)
 	p := &process{name: name, log: &logBuffer{}, ended: make(chan struct{})}
 	p.cmd = exec.Command(filepath.Join(bin, name), args...) //nolint:noctx // Built above; the cleanup ends it.
 	p.cmd.Env = environment()
@@ -151,6 +152,7 @@ func alive(pid int) bool {
 func run(tb testing.TB, stdin []byte, name string, args ...string) (stdout, stderr string, code int) {
 	tb.Helper()
 	if built := filepath.Join(bin, name); fileExists(built) {
+		dependOnSources(tb)
 		name = built
 	}
 	ctx, cancel := context.WithTimeout(tb.Context(), patience)
