@@ -61,13 +61,7 @@ func TestClients(t *testing.T) {
 			}
 			c.need(t)
 			direct := f.play(t, c, p, f.server.Addr)
-			for _, listener := range []struct {
-				name, address string
-				full          bool
-			}{{name: "reads apart", address: f.split}, {name: "one server", address: f.writer, full: true}} {
-				if listener.full && !*full {
-					continue
-				}
+			for _, listener := range f.listeners() {
 				t.Run(listener.name, func(t *testing.T) {
 					compare(t, direct, f.play(t, c, p, listener.address))
 				})

@@ -82,6 +82,17 @@ func newFleet(t *testing.T) *fleet {
 	return f
 }
 
+type listener struct{ name, address string }
+
+// listeners are the gateway's two, in the short form the one where sessions use two connections.
+func (f *fleet) listeners() []listener {
+	all := []listener{{"reads apart", f.split}, {"one server", f.writer}}
+	if !*full {
+		return all[:1]
+	}
+	return all
+}
+
 // clean makes the schemas anew.
 func (f *fleet) clean(t *testing.T) {
 	t.Helper()
