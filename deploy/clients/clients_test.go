@@ -47,6 +47,8 @@ func clients() []client {
 		{name: "npm mysql2", need: nodeModule("mysql2"), play: script("node", "node/mysql2.mjs")},
 		{name: "npm mariadb", need: nodeModule("mariadb"), play: script("node", "node/mariadb.mjs")},
 		{name: "ruby-mysql2", heavy: true, need: loads("ruby", "-rmysql2", "-e", ""), play: script("ruby", "mysql2.rb")},
+		{name: "Connector J", heavy: true, need: connectorJ, play: script("java", "Play.java", "client")},
+		{name: "Connector J prepared", heavy: true, need: connectorJ, play: script("java", "Play.java", "server")},
 	}
 }
 
@@ -176,8 +178,21 @@ func script(interpreter, file string, args ...string) func(*testing.T, *play, st
 		if err != nil {
 			t.Fatal(err)
 		}
-		return run(t, p.dir, nil, interpreter, append(append([]string{path}, args...), host, port, p.file)...)
+		args := append(append([]string{path}, args...), host, port, p.file)
+		if interpreter == "java" {
+			args = append([]string{"-cp", mariadbJar}, args...)
+		}
+		return run(t, p.dir, nil, interpreter, args...)
 	}
+}
+
+// mariadbJar is where Debian's package has the driver.
+const mariadbJar = "/usr/share/java/mariadb-java-client.jar"
+
+func connectorJ(t *testing.T) {
+	t.Helper()
+	_, err := os.Stat(mariadbJar)
+	need(t, "Connector/J or a Java compiler", err == nil && found("java") && found("javac"))
 }
 
 // program needs a program.
