@@ -100,8 +100,11 @@ func want(t *testing.T, what string, got, want result) {
 // late is what comes of a question that takes longer than the budget.
 var late = result{fallback, route.Default, budget}
 
-// pass lets a bubble's fake time pass.
-func pass(d time.Duration) { <-time.After(d) }
+// pass lets a bubble's fake time pass, and all that happens then.
+func pass(d time.Duration) {
+	<-time.After(d)
+	synctest.Wait()
+}
 
 // newWatched makes a router for a synctest bubble.
 func newWatched(t *testing.T, d route.Decider) (*route.Router, *bytes.Buffer) {
@@ -219,7 +222,7 @@ type byAddress struct{ asked atomic.Int64 }
 
 func (d *byAddress) Route(_ context.Context, req *decisionv1.RouteStatementRequest) (*decisionv1.RouteStatementResponse, error) {
 	d.asked.Add(1)
-	pass(time.Millisecond)
+	<-time.After(time.Millisecond)
 	addr := req.GetSession().GetClientAddr()
 	return &decisionv1.RouteStatementResponse{
 		Generation: 1, DestinationHostgroup: new(int32(addr[0] - '0')), CacheScope: decisionv1.CacheScope_CACHE_SCOPE_DIGEST,
@@ -437,6 +440,7 @@ func TestErrors(t *testing.T) {
 				d := &answers{tt.errs}
 				r, log := newWatched(t, d)
 				want(t, "answer", askNow(t.Context(), r, "DELETE"), tt.want)
+				synctest.Wait()
 				if r.Up() != tt.up || r.Unanswered(tt.cause) != 1 {
 					t.Errorf("up %v, want %v; %d with cause %s; log %s", r.Up(), tt.up, r.Unanswered(tt.cause), tt.cause, log)
 				}
