@@ -18,6 +18,7 @@ import (
 	client "github.com/pointsman/pointsman/clients/go"
 	"github.com/pointsman/pointsman/gateway/mysql"
 	"github.com/pointsman/pointsman/gateway/proxyheader"
+	"github.com/pointsman/pointsman/gateway/resultcache"
 	"github.com/pointsman/pointsman/gateway/route"
 	"github.com/pointsman/pointsman/gateway/session"
 	"github.com/pointsman/pointsman/gateway/snapshot"
@@ -80,13 +81,18 @@ func Run(ctx context.Context, cfg Config, log *slog.Logger, signals <-chan os.Si
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	router := route.New(decisions, route.Options{Budget: cfg.DecisionTimeout, Fallback: route.Fallback(cfg.Fallback)}, log)
 	defer router.Close()
-	snapshots := snapshot.NewHolder(path, site, log, func(s *snapshot.Snapshot) { router.Observe(s.Generation) })
+	results := resultcache.New()
+	snapshots := snapshot.NewHolder(path, site, log, func(s *snapshot.Snapshot) {
+		router.Observe(s.Generation)
+		results.Resize(s.Settings.QueryCacheBytes)
+	})
 	g := &session.Gateway{
-		Snapshots: snapshots, Router: router, Auth: auth, Metrics: session.NewMetrics(registry), Log: log, MaxConnections: cfg.MaxConnections,
+		Snapshots: snapshots, Router: router, Results: results, Auth: auth, Metrics: session.NewMetrics(registry), Log: log, MaxConnections: cfg.MaxConnections,
 		ClientTLS: clientTLS, RequireTLS: cfg.TLSMode == tlsRequired, ServerTLS: serverTLS,
 	}
 	g.Init()
 	registerState(registry, g, decisions)
+	registerResults(registry, results)
 	for _, l := range listeners {
 		log.Info("gateway listens", "address", l.Addr().String(), "admin", addressOf(adminListener), "listener", l.name)
 	}

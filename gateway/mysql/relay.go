@@ -56,6 +56,8 @@ type Request struct {
 	// OnError, unless nil, may give another error to be told to the client instead of the server's. Outcome.Err stays
 	// the server's.
 	OnError func(*Error) *Error
+	// Record, unless nil, takes a copy of what the client is sent.
+	Record *Record
 }
 
 // lastWordsWait is how long a backend that stopped reading has for its error, which is on its way if there is one.
@@ -77,7 +79,7 @@ func Relay(client, backend *Conn, req Request) (Outcome, error) {
 	}
 	backend.grow()
 	s := &backend.scan
-	*s = scan{src: backend, dst: client, out: &backend.outcome, pos: backend.r, first: true, stmtID: req.StatementID, onError: req.OnError}
+	*s = scan{src: backend, dst: client, out: &backend.outcome, pos: backend.r, first: true, stmtID: req.StatementID, onError: req.OnError, record: req.Record}
 	*s.out = Outcome{}
 	err := s.upload(form, req.Text)
 	if err == nil {

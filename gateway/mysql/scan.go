@@ -22,6 +22,7 @@ type scan struct {
 	first    bool // No packet was looked at yet.
 	stmtID   uint32
 	onError  func(*Error) *Error
+	record   *Record
 }
 
 func backendError(op string, err error) error {
@@ -48,6 +49,9 @@ func (s *scan) send(b []byte) error {
 		return nil
 	}
 	s.out.FirstByteSent = true
+	if s.record != nil {
+		s.record.add(b)
+	}
 	if err := s.dst.write(b); err != nil {
 		return &SideError{Side: SideClient, Op: "write", Err: err}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/pointsman/pointsman/gateway/mysql"
 	"github.com/pointsman/pointsman/gateway/pool"
+	"github.com/pointsman/pointsman/gateway/resultcache"
 	"github.com/pointsman/pointsman/gateway/route"
 	"github.com/pointsman/pointsman/gateway/snapshot"
 )
@@ -37,6 +38,7 @@ const defaultCharset = 45
 type Gateway struct {
 	Snapshots      *snapshot.Holder
 	Router         *route.Router
+	Results        *resultcache.Cache
 	Auth           *mysql.Authenticator
 	Metrics        *Metrics
 	Log            *slog.Logger

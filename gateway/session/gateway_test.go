@@ -23,6 +23,7 @@ import (
 
 	"github.com/pointsman/pointsman/gateway/mysql"
 	"github.com/pointsman/pointsman/gateway/pool"
+	"github.com/pointsman/pointsman/gateway/resultcache"
 	"github.com/pointsman/pointsman/gateway/route"
 	"github.com/pointsman/pointsman/gateway/snapshot"
 	configv1 "github.com/pointsman/pointsman/proto/pointsman/config/v1"
@@ -181,9 +182,13 @@ func startGateway(t *testing.T, o gatewayOptions) *testGateway {
 	}
 	router := route.New(g.decider, route.Options{Budget: o.budget, Fallback: o.fallback}, log)
 	t.Cleanup(router.Close)
-	holder := snapshot.NewHolder("", o.site, log, func(s *snapshot.Snapshot) { router.Observe(s.Generation) })
+	results := resultcache.New()
+	holder := snapshot.NewHolder("", o.site, log, func(s *snapshot.Snapshot) {
+		router.Observe(s.Generation)
+		results.Resize(s.Settings.QueryCacheBytes)
+	})
 	g.Gateway = &Gateway{
-		Snapshots: holder, Router: router, Auth: auth, Metrics: NewMetrics(g.registry), Log: log, MaxConnections: o.maxConnections,
+		Snapshots: holder, Results: results, Router: router, Auth: auth, Metrics: NewMetrics(g.registry), Log: log, MaxConnections: o.maxConnections,
 	}
 	g.Init()
 	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")

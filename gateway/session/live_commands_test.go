@@ -256,7 +256,7 @@ func liveEffects(t *testing.T, f *fleet) {
 	}
 	c.expectError(t, "SELECT 'lost'", 9001, "Hostgroup 99 has no servers")
 	c.expect(t, "SELECT 'mirrored'", "mirrored")
-	if n := g.metric(t, "unsupported_effects_total"); n != 2 {
+	if n := g.metric(t, "unsupported_effects_total"); n != 1 {
 		t.Errorf("%v unsupported effects", n)
 	}
 	r := g.dial(t, "app", "shop")

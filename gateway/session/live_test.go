@@ -89,6 +89,7 @@ func TestLive(t *testing.T) {
 		{"Timeout", liveTimeout},
 		{"Effects", liveEffects},
 		{"Rewrite", liveRewrite},
+		{"ResultCache", liveResultCache},
 		{"MultiResults", liveMultiResults},
 		{"LocalInfile", liveLocalInfile},
 		{"Large", liveLarge},

@@ -108,6 +108,9 @@ func (s *session) relay(ctx context.Context, cmd *mysql.Command, st *statement, 
 	held := s.holds(b)
 	limit := s.watchTime(ctx, st, b)
 	req.OnError = limit.rename
+	if st.keep != nil {
+		req.Record = &st.keep.record
+	}
 	begin := s.clock()
 	s.setRunning(b, st, begin)
 	if ctx.Err() != nil {
@@ -120,6 +123,9 @@ func (s *session) relay(ctx context.Context, cmd *mysql.Command, st *statement, 
 	s.spent += s.doneAt - begin
 	s.Metrics.statement(b, s.doneAt-begin)
 	if err == nil {
+		if st.keep != nil {
+			s.keepResponse(st, &out)
+		}
 		s.finished(ctx, st, b, &out)
 		b.uncertain = b.uncertain || exceeded || b.aimed.Load() // the KILL may have come late: a ping takes it away from the next statement
 		s.share(st, b, &out, s.began.Add(s.doneAt))

@@ -42,6 +42,7 @@ type statement struct {
 	prepare *preparedStatement // being prepared
 	execute *preparedStatement // being executed
 	on      *backend           // the only place it can run, unless nil
+	keep    *keeping           // how its response is kept; nil: it is not
 }
 
 // query routes and runs COM_QUERY.
@@ -78,6 +79,11 @@ func (s *session) query(ctx context.Context, cmd *mysql.Command) error {
 			return s.queryWhole(ctx, cmd) // the answer has changed during a delay
 		}
 		s.become(&st, text)
+	}
+	if st.answer.GetCacheTtlMs() > 0 {
+		if hit, err := s.replay(ctx, cmd, &st); hit {
+			return err
+		}
 	}
 	return s.run(ctx, cmd, &st, text)
 }
