@@ -29,8 +29,13 @@ func (s *session) replay(ctx context.Context, cmd *mysql.Command, st *statement)
 	if err != nil {
 		return false, nil //nolint:nilerr // the run will meet the same
 	}
+	text, err := s.client.QueryText()
+	if err != nil {
+		return false, err
+	}
+	attributes := cmd.Arg()[:len(cmd.Arg())-len(text)]
 	k := &keeping{
-		key: s.resultKey(st, at), ttl: time.Duration(st.answer.GetCacheTtlMs()) * time.Millisecond, record: mysql.Record{Limit: largest},
+		key: s.resultKey(st, at, attributes), ttl: time.Duration(st.answer.GetCacheTtlMs()) * time.Millisecond, record: mysql.Record{Limit: largest},
 	}
 	response, hit := s.Results.Get(k.key, k.ttl, time.Now())
 	if !hit {
@@ -56,7 +61,7 @@ func (s *session) isPlainRead(st *statement) bool {
 }
 
 // resultKey is made of all that a response depends on besides the data.
-func (s *session) resultKey(st *statement, at *place) resultcache.Key {
+func (s *session) resultKey(st *statement, at *place, attributes []byte) resultcache.Key {
 	k := resultcache.NewKeyMaker()
 	k.String(s.login.User)
 	k.String(s.state.schema)
@@ -71,6 +76,7 @@ func (s *session) resultKey(st *statement, at *place) resultcache.Key {
 	where := at.key()
 	k.Number(uint64(uint32(where.hostgroup)))
 	k.String(where.pool)
+	k.Bytes(attributes)
 	k.Bytes(st.text)
 	return k.Key()
 }
