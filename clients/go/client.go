@@ -40,7 +40,7 @@ const (
 // Options say where the servers are.
 type Options struct {
 	// Addresses are "host:port" or "unix:/path"; at least one. Decisions go to any healthy one, configuration
-	// calls to the first that answers.
+	// calls to the first that answers. With several, a server that answers no decision for two seconds is left for another.
 	Addresses []string
 	// Logger gets one line for each change of the connection. Nil: nothing is logged.
 	Logger *slog.Logger
@@ -53,6 +53,7 @@ type Client struct {
 	log       *slog.Logger
 	decisions *grpc.ClientConn // balanced over the servers that report the decision service healthy
 	configs   *grpc.ClientConn // the first server that can be reached, with or without a generation
+	several   bool             // there is another server to go to
 	stream    router
 }
 
@@ -82,7 +83,7 @@ func New(o Options) (*Client, error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("config connection: %w", err), decisions.Close())
 	}
-	c := &Client{log: log, decisions: decisions, configs: configs}
+	c := &Client{log: log, decisions: decisions, configs: configs, several: len(addrs) > 1}
 	c.stream.init()
 	return c, nil
 }

@@ -36,6 +36,20 @@ type fakeServer struct {
 	silent  atomic.Bool // take questions, never answer
 	strange atomic.Bool // answer an unknown request_id first
 	watches atomic.Int32
+	pings   atomic.Int32 // empty questions
+	freezer *freezer     // nil: it can't be frozen
+
+	mu   sync.Mutex
+	held []func() // answers of the time of silence
+}
+
+// release sends what silence has held back.
+func (f *fakeServer) release() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, send := range f.held {
+		send()
+	}
 }
 
 func (f *fakeServer) RouteStatements(s grpc.BidiStreamingServer[decisionv1.RouteStatementRequest, decisionv1.RouteStatementResponse]) error {
@@ -50,7 +64,14 @@ func (f *fakeServer) RouteStatements(s grpc.BidiStreamingServer[decisionv1.Route
 		if err != nil {
 			return err
 		}
-		if f.silent.Load() {
+		if req.GetSession() == nil {
+			f.pings.Add(1)
+		} else if f.silent.Load() {
+			f.mu.Lock()
+			f.held = append(f.held, func() {
+				_ = s.Send(&decisionv1.RouteStatementResponse{RequestId: req.GetRequestId(), DestinationHostgroup: &f.number}) // while nothing else is sent
+			})
+			f.mu.Unlock()
 			continue
 		}
 		if f.strange.Load() {
@@ -85,6 +106,11 @@ func start(t *testing.T, f *fakeServer, addr string) (address string, stop func(
 		l, err = lc.Listen(t.Context(), "tcp", addr)
 		return err == nil
 	})
+	address = l.Addr().String()
+	if f.freezer != nil {
+		f.freezer.Listener = l
+		l = f.freezer
+	}
 	s := grpc.NewServer()
 	decisionv1.RegisterDecisionServiceServer(s, f)
 	configv1.RegisterConfigServiceServer(s, f)
@@ -99,7 +125,7 @@ func start(t *testing.T, f *fakeServer, addr string) (address string, stop func(
 	var once sync.Once
 	stop = func() { once.Do(func() { s.Stop(); <-done }) }
 	t.Cleanup(stop)
-	return l.Addr().String(), stop
+	return address, stop
 }
 
 func waitFor(t *testing.T, what string, ok func() bool) {

@@ -25,6 +25,7 @@ type router struct {
 	queue     chan *decisionv1.RouteStatementRequest
 	lastID    atomic.Uint64
 	connected atomic.Bool
+	answers   atomic.Uint64 // of whatever kind
 	firstOpen chan struct{} // closed once a stream was open
 	opened    sync.Once
 
@@ -77,7 +78,9 @@ func (c *Client) runStream(parent context.Context) bool {
 	}
 	// The server's header proves that it serves this stream. Before it, gRPC may move the stream silently
 	// to another connection and wait there without end.
-	if _, err := s.Header(); err != nil {
+	late := time.AfterFunc(headerWait, cancel)
+	_, err = s.Header()
+	if !late.Stop() || err != nil {
 		return false
 	}
 	r := &c.stream
@@ -89,9 +92,20 @@ func (c *Client) runStream(parent context.Context) bool {
 		r.send(ctx, s)
 		cancel() // a failed send ends the receiver too
 	}()
+	watched := make(chan struct{})
+	go func() {
+		defer close(watched)
+		if c.several {
+			r.watch(ctx, cancel)
+		}
+	}()
 	err = r.receive(s)
+	if ctx.Err() != nil && parent.Err() == nil {
+		err = fmt.Errorf("the server has stopped answering or taking questions: %w", err)
+	}
 	cancel()
 	<-sent
+	<-watched
 	r.close(fmt.Errorf("%w: %w", ErrUnavailable, err))
 	if parent.Err() == nil {
 		c.log.Warn("decision stream lost", "error", err)
@@ -158,6 +172,7 @@ func (r *router) receive(s grpc.BidiStreamingClient[decisionv1.RouteStatementReq
 		if err != nil {
 			return err
 		}
+		r.answers.Add(1)
 		if ch := r.take(resp.GetRequestId()); ch != nil {
 			ch <- result{resp: resp}
 		} // else nobody waits any more
