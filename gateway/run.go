@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	client "github.com/pointsman/pointsman/clients/go"
+	"github.com/pointsman/pointsman/gateway/mirror"
 	"github.com/pointsman/pointsman/gateway/mysql"
 	"github.com/pointsman/pointsman/gateway/proxyheader"
 	"github.com/pointsman/pointsman/gateway/resultcache"
@@ -86,13 +87,16 @@ func Run(ctx context.Context, cfg Config, log *slog.Logger, signals <-chan os.Si
 		router.Observe(s.Generation)
 		results.Resize(s.Settings.QueryCacheBytes)
 	})
+	copies := mirror.New(log)
+	defer copies.Close()
 	g := &session.Gateway{
-		Snapshots: snapshots, Router: router, Results: results, Auth: auth, Metrics: session.NewMetrics(registry), Log: log, MaxConnections: cfg.MaxConnections,
+		Snapshots: snapshots, Router: router, Results: results, Mirror: copies, Auth: auth, Metrics: session.NewMetrics(registry), Log: log, MaxConnections: cfg.MaxConnections,
 		ClientTLS: clientTLS, RequireTLS: cfg.TLSMode == tlsRequired, ServerTLS: serverTLS,
 	}
 	g.Init()
 	registerState(registry, g, decisions)
 	registerResults(registry, results)
+	registerMirror(registry, copies)
 	for _, l := range listeners {
 		log.Info("gateway listens", "address", l.Addr().String(), "admin", addressOf(adminListener), "listener", l.name)
 	}

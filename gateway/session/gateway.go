@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/pointsman/pointsman/gateway/mirror"
 	"github.com/pointsman/pointsman/gateway/mysql"
 	"github.com/pointsman/pointsman/gateway/pool"
 	"github.com/pointsman/pointsman/gateway/resultcache"
@@ -39,6 +40,7 @@ type Gateway struct {
 	Snapshots      *snapshot.Holder
 	Router         *route.Router
 	Results        *resultcache.Cache
+	Mirror         *mirror.Mirror
 	Auth           *mysql.Authenticator
 	Metrics        *Metrics
 	Log            *slog.Logger

@@ -21,6 +21,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/pointsman/pointsman/gateway/mirror"
 	"github.com/pointsman/pointsman/gateway/mysql"
 	"github.com/pointsman/pointsman/gateway/pool"
 	"github.com/pointsman/pointsman/gateway/resultcache"
@@ -182,13 +183,14 @@ func startGateway(t *testing.T, o gatewayOptions) *testGateway {
 	}
 	router := route.New(g.decider, route.Options{Budget: o.budget, Fallback: o.fallback}, log)
 	t.Cleanup(router.Close)
-	results := resultcache.New()
+	results, copies := resultcache.New(), mirror.New(log)
+	t.Cleanup(copies.Close)
 	holder := snapshot.NewHolder("", o.site, log, func(s *snapshot.Snapshot) {
 		router.Observe(s.Generation)
 		results.Resize(s.Settings.QueryCacheBytes)
 	})
 	g.Gateway = &Gateway{
-		Snapshots: holder, Results: results, Router: router, Auth: auth, Metrics: NewMetrics(g.registry), Log: log, MaxConnections: o.maxConnections,
+		Snapshots: holder, Results: results, Mirror: copies, Router: router, Auth: auth, Metrics: NewMetrics(g.registry), Log: log, MaxConnections: o.maxConnections,
 	}
 	g.Init()
 	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")

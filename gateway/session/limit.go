@@ -15,12 +15,17 @@ type timeLimit struct {
 	fired atomic.Bool
 }
 
+// timeLimitOf gives the statement's time limit; 0: none.
+func timeLimitOf(st *statement) time.Duration {
+	if st.answer.GetTimeoutMs() > 0 {
+		return time.Duration(st.answer.GetTimeoutMs()) * time.Millisecond
+	}
+	return st.settings.DefaultQueryTimeout
+}
+
 // watchTime starts the statement's time limit; nil when there is none.
 func (s *session) watchTime(ctx context.Context, st *statement, b *backend) *timeLimit {
-	d := st.settings.DefaultQueryTimeout
-	if st.answer.GetTimeoutMs() > 0 {
-		d = time.Duration(st.answer.GetTimeoutMs()) * time.Millisecond
-	}
+	d := timeLimitOf(st)
 	if d <= 0 {
 		return nil
 	}

@@ -238,7 +238,7 @@ func liveEffects(t *testing.T, f *fleet) {
 		case strings.Contains(text, "lost"):
 			a.DestinationHostgroup = proto.Int32(99)
 		case strings.Contains(text, "mirrored"):
-			a.MirrorHostgroup, a.Mirror, a.CacheTtlMs = proto.Int32(3), &decisionv1.Mirror{}, proto.Uint32(5)
+			a.MirrorHostgroup, a.Mirror, a.GtidFromHostgroup = proto.Int32(3), &decisionv1.Mirror{DestinationHostgroup: 3}, proto.Int32(1)
 		}
 		return a
 	}})
@@ -258,6 +258,9 @@ func liveEffects(t *testing.T, f *fleet) {
 	c.expect(t, "SELECT 'mirrored'", "mirrored")
 	if n := g.metric(t, "unsupported_effects_total"); n != 1 {
 		t.Errorf("%v unsupported effects", n)
+	}
+	if g.Mirror.Failed() != 1 || !strings.Contains(g.log.String(), "hostgroup 3 has no servers") {
+		t.Error("a copy that can't be sent is not counted")
 	}
 	r := g.dial(t, "app", "shop")
 	r.send(t, mysql.ComStmtPrepare, []byte("SELECT 'refused'")...)

@@ -90,6 +90,7 @@ func TestLive(t *testing.T) {
 		{"Effects", liveEffects},
 		{"Rewrite", liveRewrite},
 		{"ResultCache", liveResultCache},
+		{"Mirror", liveMirror},
 		{"MultiResults", liveMultiResults},
 		{"LocalInfile", liveLocalInfile},
 		{"Large", liveLarge},

@@ -155,12 +155,12 @@ func (m *Metrics) statement(b *backend, took time.Duration) {
 
 // unsupportedEffects makes it visible that an answer demands more than this gateway does.
 func (m *Metrics) unsupportedEffects(a *decisionv1.RouteStatementResponse) {
-	if a.GetMirror() == nil && a.GtidFromHostgroup == nil && a.MinGtid == nil && a.CreateNewConn == nil {
+	if a.GtidFromHostgroup == nil && a.MinGtid == nil && a.CreateNewConn == nil {
 		return
 	}
 	for name, set := range map[string]bool{
-		"mirror": a.GetMirror() != nil, "gtid_from_hostgroup": a.GtidFromHostgroup != nil,
-		"min_gtid": a.MinGtid != nil, "create_new_conn": a.CreateNewConn != nil,
+		"gtid_from_hostgroup": a.GtidFromHostgroup != nil,
+		"min_gtid":            a.MinGtid != nil, "create_new_conn": a.CreateNewConn != nil,
 	} {
 		if set {
 			m.unsupported.WithLabelValues(name).Inc()

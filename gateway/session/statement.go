@@ -80,6 +80,9 @@ func (s *session) query(ctx context.Context, cmd *mysql.Command) error {
 		}
 		s.become(&st, text)
 	}
+	if st.answer.GetMirror() != nil {
+		s.mirror(cmd, &st)
+	}
 	if st.answer.GetCacheTtlMs() > 0 {
 		if hit, err := s.replay(ctx, cmd, &st); hit {
 			return err

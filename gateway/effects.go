@@ -3,6 +3,7 @@ package gateway
 import (
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/pointsman/pointsman/gateway/mirror"
 	"github.com/pointsman/pointsman/gateway/resultcache"
 )
 
@@ -29,4 +30,17 @@ func registerResults(r prometheus.Registerer, cache *resultcache.Cache) {
 	}
 	gauge("bytes", "Memory of the result cache.", func(s *resultcache.Stats) float64 { return float64(s.Bytes) })
 	gauge("entries", "Results in the result cache.", func(s *resultcache.Stats) float64 { return float64(s.Entries) })
+}
+
+// registerMirror adds the metrics of mirrored statements, which are read when they are asked for.
+func registerMirror(r prometheus.Registerer, m *mirror.Mirror) {
+	for result, value := range map[string]func() uint64{"sent": m.Sent, "dropped": m.Dropped, "failed": m.Failed} {
+		r.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
+			Namespace: "pointsman", Subsystem: "gateway", Name: "mirrored_total",
+			Help: "Copies of statements by what came of them: sent, dropped, failed.", ConstLabels: prometheus.Labels{"result": result},
+		}, func() float64 { return float64(value()) }))
+	}
+	r.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Namespace: "pointsman", Subsystem: "gateway", Name: "mirror_queue", Help: "Copies of statements that wait.",
+	}, func() float64 { return float64(m.Waiting()) }))
 }
