@@ -34,6 +34,9 @@ func liveResultCache(t *testing.T, f *fleet) {
 	g := startGateway(t, gatewayOptions{servers: f.servers(), answer: caches})
 	const count = "SELECT COUNT(*) FROM t"
 	write := func() { f.replica.Exec(t, "INSERT INTO shop.t (s) VALUES ('x')") }
+	first := g.connect(t, "app") // later clients are offered what the servers can do, and have other flags
+	first.expect(t, whoRead, "2")
+	first.expect(t, whoWrite, "1")
 	c := g.connect(t, "app")
 	c.expect(t, count, "0")
 	statements := g.metric(t, "statements_total")
