@@ -12,7 +12,7 @@ import (
 // those of the programs. To import the packages would not do: the linker leaves out what tests don't call.
 var readSources = sync.OnceValue(func() error {
 	for _, folder := range []string{"clients", "decision", "gateway", "proto", "server", "store"} {
-		err := filepath.WalkDir(filepath.Join("..", "..", folder), func(path string, entry fs.DirEntry, err error) error {
+		err := filepath.WalkDir(filepath.Join("..", "..", folder), func(_ string, entry fs.DirEntry, err error) error {
 			if err == nil && entry.IsDir() && entry.Name() == "node_modules" {
 				return filepath.SkipDir
 			}
