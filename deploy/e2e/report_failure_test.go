@@ -278,3 +278,61 @@ func (r *reports) Test37(t *testing.T) {
 	}
 	r.wire(t, appUser).want("SELECT @@server_id", "2")
 }
+
+// proxysql #1347: more clients than connections. All get their turn; where there is none, they are told why.
+func (r *reports) Test38(t *testing.T) {
+	const clients, most = 100, 4
+	r.writer.Exec(t, "CREATE TABLE e2e.crowded (a INT PRIMARY KEY)")
+	lock, err := r.writer.DB.Conn(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = lock.Close() }()
+	const pattern = "INSERT INTO crowded%"
+	sessions := make([]*wire, clients)
+	for i := range sessions {
+		sessions[i] = r.wire(t, "u38")
+	}
+	do(t, lock, "LOCK TABLES e2e.crowded WRITE")
+	for i, w := range sessions {
+		w.query(fmt.Sprintf("INSERT INTO crowded VALUES (%d)", i))
+	}
+	running(t, r.writer, pattern, most)
+	do(t, lock, "UNLOCK TABLES")
+	for _, w := range sessions { // They stay connected, and still let the others have their turn.
+		if res := w.result(); res.err != nil {
+			t.Fatal(res.err)
+		}
+	}
+	r.want(t, "SELECT COUNT(*) FROM e2e.crowded", strconv.Itoa(clients))
+
+	do(t, lock, "LOCK TABLES e2e.crowded WRITE")
+	for i, w := range sessions[:2*most] {
+		w.query(fmt.Sprintf("INSERT INTO crowded VALUES (%d)", clients+i))
+	}
+	running(t, r.writer, pattern, most)
+	told := make(chan response, 2*most)
+	for _, w := range sessions[:2*most] {
+		go func() {
+			res, err := w.tryResult()
+			if err != nil {
+				res.err = &gomysql.MyError{Message: err.Error()}
+			}
+			told <- res
+		}()
+	}
+	for range most {
+		if res := <-told; res.err == nil || res.err.Code != 9001 || !strings.Contains(res.err.Message, "hostgroup 302") {
+			t.Errorf("%v, want error 9001 with hostgroup 302", res)
+		}
+	}
+	do(t, lock, "UNLOCK TABLES")
+	for range most {
+		if res := <-told; res.err != nil {
+			t.Error(res.err)
+		}
+	}
+	for _, w := range sessions[:2*most] { // None was lost by it.
+		w.want("SELECT 1", "1")
+	}
+}

@@ -88,6 +88,7 @@ func TestReports(t *testing.T) {
 		{"35_server_dies_while_idle", r.Test35},
 		{"36_frozen_server", r.Test36},
 		{"37_silent_server", r.Test37},
+		{"38_more_clients_than_connections", r.Test38},
 		{"39_compression", r.Test39},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -123,6 +124,8 @@ func startReports(t *testing.T) *reports {
 	for i, user := range []string{"u30", "u36"} {
 		r.addOwn(t, user, 200+i, true, true)
 	}
+	crowded := r.addOwn(t, "u38", 302, true, false)
+	crowded.MaxConnections = 4
 	secure := r.addOwn(t, "u26", 301, false, false)
 	secure.Ports, secure.BackendUser, secure.TLS = []int{r.writer.Port}, secureUser, true
 	r.addOwn(t, "u37", 300, false, false).Ports = []int{portOf(t, silentServer(t))}
