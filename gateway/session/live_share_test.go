@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -37,7 +38,7 @@ func liveShare(t *testing.T, f *fleet) {
 	var all sync.WaitGroup
 	for i := range sessions {
 		all.Go(func() {
-			v := &visitor{t: t, g: g, random: rand.New(rand.NewPCG(uint64(i), 5)), name: fmt.Sprint("v", i)} //nolint:gosec // repeatable
+			v := &visitor{t: t, g: g, random: rand.New(rand.NewPCG(uint64(i), 5)), name: fmt.Sprint("v", i)}
 			defer v.leave()
 			for n := 0; n < statements && !t.Failed(); n++ {
 				v.step()
@@ -165,7 +166,7 @@ func (v *visitor) step() {
 	}
 	switch n := v.random.IntN(100); v.random.IntN(18) {
 	case 0:
-		v.limit = fmt.Sprint(100 + n)
+		v.limit = strconv.Itoa(100 + n)
 		v.exec("SET sql_select_limit = " + v.limit)
 	case 1:
 		v.mode = [...]string{"ANSI_QUOTES", "NO_ZERO_DATE", ""}[n%3]
@@ -191,7 +192,7 @@ func (v *visitor) step() {
 		}
 		v.exec("ROLLBACK")
 	case 5:
-		v.expect("SELECT CAST('x"+fmt.Sprint(n)+"' AS INT)", "0")
+		v.expect("SELECT CAST('x"+strconv.Itoa(n)+"' AS INT)", "0")
 		v.expect("SHOW WARNINGS", "1292")
 	case 6:
 		v.expect("SELECT COUNT(*) FROM shop.n", "5")
