@@ -94,6 +94,7 @@ type admin struct {
 // pages are what the index lists.
 var pages = [][2]string{
 	{"/sessions", "client connections as JSON; ?format=text as a table; ?user=, ?hostgroup=, ?state= pick some"},
+	{"/pool", "connections to servers as JSON; ?format=text as a table"},
 	{"/config", "what is in force as JSON, without secrets"},
 	{"/metrics", "metrics for Prometheus"},
 	{"/healthz", "whether the process answers"},
@@ -105,6 +106,7 @@ func (a *admin) handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", index)
 	mux.HandleFunc("GET /sessions", a.sessions)
+	mux.HandleFunc("GET /pool", a.pool)
 	mux.HandleFunc("GET /config", a.config)
 	mux.Handle("GET /metrics", promhttp.HandlerFor(a.registry, promhttp.HandlerOpts{}))
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })

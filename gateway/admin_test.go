@@ -60,6 +60,19 @@ func TestAdminPages(t *testing.T) {
 		}
 	}
 
+	var servers []session.PoolServer
+	if _, body := p.get(t, "/pool"); json.Unmarshal([]byte(body), &servers) != nil || len(servers) != 1 || servers[0].Used != 1 || servers[0].Hostgroup != 1 || !servers[0].Online {
+		t.Errorf("pool: %s", body)
+	}
+	if _, text := p.get(t, "/pool?format=text"); !strings.Contains(text, servers[0].Server) || !strings.HasPrefix(text, "HG ") {
+		t.Errorf("table:\n%s", text)
+	}
+	for _, query := range []string{"format=xml", "user=app"} {
+		if status, body := p.get(t, "/pool?"+query); status != http.StatusBadRequest || !strings.Contains(body, "format") {
+			t.Errorf("%s: %d %s", query, status, body)
+		}
+	}
+
 	_, text = p.get(t, "/config")
 	var shown struct {
 		Flags         map[string]string
