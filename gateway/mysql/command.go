@@ -154,11 +154,17 @@ func (c *Conn) streamRest(dst *Conn) error {
 	return nil
 }
 
-// sendCommand sends the current command to a backend as it came.
-func (c *Conn) sendCommand(dst *Conn) error {
+// sendCommand sends the current command to a backend as it came. answered: it has an answer.
+func (c *Conn) sendCommand(dst *Conn, answered bool) error {
 	cmd := &c.cmd
 	if cmd.sent {
 		return fmt.Errorf("send a command whose end is gone: %w", ErrUnsupported)
+	}
+	if cmd.raw != nil && cmd.Complete && answered {
+		if err := dst.ask(cmd.raw); err != nil {
+			return &SideError{Side: SideBackend, Op: "write", Err: err}
+		}
+		return nil
 	}
 	if cmd.raw != nil {
 		if err := dst.write(cmd.raw); err != nil {

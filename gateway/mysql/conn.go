@@ -37,6 +37,8 @@ type Conn struct {
 	scan    scan
 	outcome Outcome // Of the scan under way; here so that it needs no allocation.
 
+	socket socket
+
 	tlsOffer     *tls.Config // What a client may ask for; nil: nothing.
 	tlsRequired  bool
 	salt         []byte // The challenge sent to a client; COM_CHANGE_USER is answered with it too.
@@ -48,7 +50,9 @@ type Conn struct {
 
 // NewConn wraps a connection from which nothing was read yet, or nothing beyond a whole packet.
 func NewConn(nc net.Conn) *Conn {
-	return &Conn{raw: nc, nc: nc, buf: make([]byte, loginBuffer)}
+	c := &Conn{raw: nc, nc: nc, buf: make([]byte, loginBuffer)}
+	c.initSocket(nc)
+	return c
 }
 
 // Received and Sent give the bytes read and written so far. Any goroutine may ask.
@@ -62,6 +66,9 @@ func (c *Conn) NetConn() net.Conn { return c.raw }
 
 // Close closes the connection at once, with no more than the farewell of TLS.
 func (c *Conn) Close() error {
+	if c.shut() {
+		return nil
+	}
 	if secure := c.secure.Load(); secure != nil {
 		return secure.Close()
 	}
@@ -118,16 +125,22 @@ func isTimeout(err error) bool {
 	return errors.As(err, &ne) && ne.Timeout()
 }
 
-// need makes n bytes, at most the buffer's size, available at buf[r:]. io.EOF means that not one byte came.
-func (c *Conn) need(n int) error {
+// rewind begins the buffer anew when all of it was used.
+func (c *Conn) rewind() {
 	if c.r == c.w {
 		c.r, c.w = 0, 0
-	} else if c.r+n > len(c.buf) {
+	}
+}
+
+// need makes n bytes, at most the buffer's size, available at buf[r:]. io.EOF means that not one byte came.
+func (c *Conn) need(n int) error {
+	c.rewind()
+	if c.r+n > len(c.buf) {
 		c.w = copy(c.buf, c.buf[c.r:c.w])
 		c.r = 0
 	}
 	for c.w-c.r < n {
-		m, err := c.nc.Read(c.buf[c.w:])
+		m, err := c.read(c.buf[c.w:])
 		c.w += m
 		c.received.Add(uint64(m))
 		if err != nil && c.w-c.r < n {
@@ -144,12 +157,14 @@ func (c *Conn) need(n int) error {
 func (c *Conn) readFull(b []byte) error {
 	n := copy(b, c.buf[c.r:c.w])
 	c.r += n
-	m, err := io.ReadFull(c.nc, b[n:])
-	c.received.Add(uint64(m))
-	if errors.Is(err, io.EOF) && n < len(b) {
-		return io.ErrUnexpectedEOF
+	for n < len(b) {
+		m, err := c.read(b[n:])
+		c.received.Add(uint64(m))
+		if n += m; err != nil && n < len(b) {
+			return unexpected(err)
+		}
 	}
-	return err
+	return nil
 }
 
 // ReadPacket reads one packet of the connection phase with at most limit payload bytes, which must be below
@@ -247,7 +262,7 @@ func (c *Conn) write(b []byte) error {
 			}
 		}
 	}
-	n, err := c.nc.Write(b)
+	n, err := c.send(b)
 	c.sent.Add(uint64(n))
 	return err
 }

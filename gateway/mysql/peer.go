@@ -31,4 +31,4 @@ func (c *Conn) Peer() PeerState {
 // Idle reports whether the connection is open and has nothing to read, in its buffer or on the network, as is right
 // for a backend between two commands. Only the owning goroutine may ask. The tickets of TLS 1.3 do not disturb: servers
 // send them before they read the login, so they were read with its answer.
-func (c *Conn) Idle() bool { return c.r == c.w && peek(c.raw).state == PeerQuiet }
+func (c *Conn) Idle() bool { return c.r == c.w && c.silent() }

@@ -78,6 +78,7 @@ func Relay(client, backend *Conn, req Request) (Outcome, error) {
 		return Outcome{}, fmt.Errorf("relay command %#x: %w", cmd.Code, ErrUnsupported)
 	}
 	backend.grow()
+	backend.rewind()
 	s := &backend.scan
 	*s = scan{src: backend, dst: client, out: &backend.outcome, pos: backend.r, first: true, stmtID: req.StatementID, onError: req.OnError, record: req.Record}
 	*s.out = Outcome{}
@@ -94,7 +95,7 @@ func (s *scan) upload(form responseForm, text []byte) error {
 	var sent byte
 	var err error
 	if text == nil {
-		if err = client.sendCommand(backend); errors.Is(err, ErrUnsupported) {
+		if err = client.sendCommand(backend, form != formNone); errors.Is(err, ErrUnsupported) {
 			return err
 		}
 		sent = byte(cmd.fragments)
@@ -153,6 +154,7 @@ func (c *Conn) Exec(code byte, arg []byte) (Outcome, error) {
 	if !ok {
 		return Outcome{}, fmt.Errorf("execute command %#x: %w", code, ErrUnsupported)
 	}
+	c.rewind()
 	s := &c.scan
 	c.grow()
 	*s = scan{src: c, out: &c.outcome, pos: c.r, first: true}

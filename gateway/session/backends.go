@@ -28,20 +28,30 @@ type backend struct {
 	born   time.Time // when it logged in
 	used   uint64    // when, by the session's count of uses
 
-	open      bool   // a transaction is open, as far as is known
-	savepoint bool   // with autocommit off, where servers don't report that as a transaction
-	cursors   int    // open ones
-	tracked   bool   // the server reports state changes
-	schema    string // in force there
-	vars      int    // the state's variables that are in force there
-	option    int    // the state's COM_SET_OPTION that is in force there
-	uncertain bool   // after an error the status flags are unknown
+	open      bool          // a transaction is open, as far as is known
+	savepoint bool          // with autocommit off, where servers don't report that as a transaction
+	cursors   int           // open ones
+	doneAt    time.Duration // when it answered a statement last, by the gateway's clock
+	tracked   bool          // the server reports state changes
+	schema    string        // in force there
+	vars      int           // the state's variables that are in force there
+	option    int           // the state's COM_SET_OPTION that is in force there
+	uncertain bool          // after an error the status flags are unknown
 
 	traces traces // of this session's statements, for those who get the connection next
 	shares bool   // the server reports all that a reset has to undo, so others can have the connection
 
 	aimed      atomic.Bool        // a KILL of its statement was sent, and may come late: no other session may have it
 	statements prometheus.Counter // of its hostgroup
+}
+
+// fresh is how long after an answer a connection needs no look before the next statement: the look is a system call, and a
+// server that ends a connection just then may as well end it after the look.
+const fresh = 5 * time.Millisecond
+
+// usable tells whether a connection is fit for the command in hand, as far as can be seen without waiting.
+func (s *session) usable(b *backend) bool {
+	return b.doneAt > 0 && s.beganAt-b.doneAt < fresh || b.Alive()
 }
 
 // ownTimeout limits what the gateway itself asks of a server, where the server has no reason to wait.

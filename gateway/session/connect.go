@@ -85,7 +85,7 @@ func (s *session) draw(hg *snapshot.Hostgroup, settings *snapshot.Settings, trie
 // preferred gives the connection that the session stays on as long as it lives, nil when there is none.
 func (s *session) preferred(at *place) *backend {
 	if len(at.pools) == 0 {
-		if b := s.state.sticky[at.key()]; b != nil && b.Alive() {
+		if b := s.state.sticky[at.key()]; b != nil && s.usable(b) {
 			return b
 		}
 		return nil
@@ -198,7 +198,7 @@ func (s *session) unreachable(at *place, after time.Duration, last error) error 
 func (s *session) toServer(ctx context.Context, d drawn, schema string, timeout time.Duration) (*backend, error) {
 	key := d.key
 	if b := s.backends.open[key]; b != nil {
-		if b.Alive() {
+		if s.usable(b) {
 			return b, nil
 		}
 		s.backends.drop(b)

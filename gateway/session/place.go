@@ -48,7 +48,7 @@ func (s *session) ready(ctx context.Context, st *statement) (*backend, error) {
 		if err != nil {
 			return nil, err
 		}
-		if s.holds(b) && !b.Alive() {
+		if s.holds(b) && !s.usable(b) {
 			return nil, s.lost(b, errors.New("closed by the server"))
 		}
 		if err = s.tidy(ctx, st, b); err == nil {
@@ -141,7 +141,7 @@ func (s *session) mayReach(st *statement, b *backend) error {
 
 // alive tells whether there is a connection that can be used, and drops it if not.
 func (s *session) alive(b *backend) bool {
-	if b == nil || b.Alive() {
+	if b == nil || s.usable(b) {
 		return b != nil
 	}
 	if !s.holds(b) {

@@ -33,7 +33,7 @@ func (s *session) keptBackend(snap *snapshot.Snapshot, pool string) *backend {
 
 // open gives the session's connection to a server if it has one that can be used.
 func (s *session) open(key serverKey) *backend {
-	if b := s.backends.open[key]; b != nil && b.Alive() {
+	if b := s.backends.open[key]; b != nil && s.usable(b) {
 		return b
 	}
 	return nil
@@ -42,7 +42,7 @@ func (s *session) open(key serverKey) *backend {
 // stuck gives the connection that multiplex=0 keeps for the pools while its server is in one of them.
 func (s *session) stuck(at *place) *backend {
 	b := s.state.sticky[at.key()]
-	if b == nil || !b.Alive() {
+	if b == nil || !s.usable(b) {
 		return nil
 	}
 	view := at.snap.View(s.listener)

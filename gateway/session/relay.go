@@ -106,20 +106,21 @@ func (s *session) relay(ctx context.Context, cmd *mysql.Command, st *statement, 
 	s.backends.uses++
 	b.used = s.backends.uses
 	held := s.holds(b)
-	limit := s.watchTime(ctx, st, b)
-	req.OnError = limit.rename
 	if st.keep != nil {
 		req.Record = &st.keep.record
 	}
 	begin := s.clock()
+	s.watchTime(ctx, st, b, begin)
+	req.OnError = s.onError
 	s.setRunning(b, st, begin)
 	if ctx.Err() != nil {
 		_ = b.Conn.Close() // cut has not seen it
 	}
 	out, err := mysql.Relay(s.client, b.Conn, req)
 	s.doneAt = s.clock()
+	b.doneAt = s.doneAt
 	s.setDone()
-	exceeded := limit.stop()
+	exceeded := s.limit.stop()
 	s.spent += s.doneAt - begin
 	s.Metrics.statement(b, s.doneAt-begin)
 	if err == nil {

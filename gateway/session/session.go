@@ -36,6 +36,8 @@ type session struct {
 	buffer   digest.Buffer
 	backends backends
 	logins   logins
+	limit    timeLimit
+	onError  func(*mysql.Error) *mysql.Error // limit.rename
 	state    state
 	prepared prepared
 	kinds    map[string]kind // by digest text
@@ -83,6 +85,7 @@ func (g *Gateway) Serve(ctx context.Context, nc net.Conn, listener int) {
 		Gateway: g, id: g.nextID(), listener: listener, client: client, random: randomValue(), kinds: map[string]kind{},
 		remote: nc.RemoteAddr(), connected: g.clock(), cancel: cancel,
 	}
+	s.onError = s.limit.rename
 	s.act.since = s.connected
 	s.log = g.Log.With("session", s.id)
 	cut := make(chan struct{})
@@ -106,7 +109,8 @@ func (g *Gateway) Serve(ctx context.Context, nc net.Conn, listener int) {
 	s.doneAt = g.clock()
 	g.register(s)
 	defer s.leaveAll(ctx)
-	s.ended(ctx, "session", s.loop(ctx))
+	defer s.limit.end()
+	s.ended(ctx, "session", client.Serve(func() error { return s.loop(ctx) }))
 }
 
 // cut ends the session at once, from another goroutine: ctx has ended.
