@@ -44,8 +44,8 @@ func (c *Conn) ReadCommand() (*Command, error) {
 	if err := c.Drain(); err != nil {
 		return nil, err
 	}
-	c.grow()
 	c.cmd = Command{} // A session that waits holds no statement in memory.
+	c.shrink()
 	if err := c.need(headerSize); err != nil {
 		return nil, err
 	}
@@ -53,7 +53,10 @@ func (c *Conn) ReadCommand() (*Command, error) {
 		return nil, ErrOutOfOrder
 	}
 	length := packetLength(c.buf[c.r:])
-	inline := min(headerSize+length, len(c.buf))
+	inline := min(headerSize+length, bufferSize)
+	if inline > len(c.buf) {
+		c.grow()
+	}
 	if err := c.need(inline); err != nil {
 		return nil, unexpected(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -15,8 +16,12 @@ import (
 // bufferSize is the size of a connection's read buffer in bytes. Rows flow through it, so it is also the largest write.
 const bufferSize = 32 << 10
 
-// loginBuffer is its size in bytes until the first command, so that connections that never log in cost little.
+// loginBuffer is its size in bytes while a connection is not logged in yet or waits for a command, so that idle ones cost
+// little.
 const loginBuffer = 1 << 10
+
+// buffers are those of connections that wait.
+var buffers = sync.Pool{New: func() any { return new([bufferSize]byte) }}
 
 // headerSize is the size of a packet header: a 3-byte length and the sequence number.
 const headerSize = 4
@@ -30,6 +35,7 @@ type Conn struct {
 	secure  atomic.Pointer[tls.Conn] // TLS upon it, once begun. Close and Peer are called by other goroutines too.
 	nc      net.Conn                 // What packets go through: one of the two.
 	buf     []byte
+	small   []byte // What buf is while little is read.
 	r, w    int    // Bytes that were read and not used yet are buf[r:w].
 	seq     byte   // Sequence number of the next packet in either direction.
 	out     []byte // Scratch for packets built here.
@@ -50,7 +56,8 @@ type Conn struct {
 
 // NewConn wraps a connection from which nothing was read yet, or nothing beyond a whole packet.
 func NewConn(nc net.Conn) *Conn {
-	c := &Conn{raw: nc, nc: nc, buf: make([]byte, loginBuffer)}
+	c := &Conn{raw: nc, nc: nc, small: make([]byte, loginBuffer)}
+	c.buf = c.small
 	c.initSocket(nc)
 	return c
 }
@@ -78,9 +85,17 @@ func (c *Conn) Close() error {
 // grow makes the read buffer fit for commands and rows.
 func (c *Conn) grow() {
 	if len(c.buf) < bufferSize {
-		buf := make([]byte, bufferSize)
+		buf := buffers.Get().(*[bufferSize]byte)[:]
 		c.r, c.w = 0, copy(buf, c.buf[c.r:c.w])
 		c.buf = buf
+	}
+}
+
+// shrink gives the large buffer back, unless something in it was not used yet.
+func (c *Conn) shrink() {
+	if len(c.buf) == bufferSize && c.r == c.w {
+		buffers.Put((*[bufferSize]byte)(c.buf))
+		c.buf, c.r, c.w = c.small, 0, 0
 	}
 }
 
@@ -221,7 +236,7 @@ func (c *Conn) WritePacket(payload []byte) error {
 // that took. head is of at most maxAttributes bytes and a few.
 func (c *Conn) writeFragments(head, payload []byte, seq byte) (packets byte, err error) {
 	total := len(head) + len(payload)
-	if headerSize+total <= len(c.buf) {
+	if headerSize+total <= bufferSize {
 		c.out = appendHeader(c.out[:0], total, seq)
 		c.out = append(append(c.out, head...), payload...)
 		return 1, c.write(c.out)

@@ -86,6 +86,7 @@ func Relay(client, backend *Conn, req Request) (Outcome, error) {
 	if err == nil {
 		err = s.response(form)
 	}
+	backend.shrink()
 	return *s.out, err
 }
 
@@ -168,7 +169,9 @@ func (c *Conn) Exec(code byte, arg []byte) (Outcome, error) {
 		return Outcome{}, backendError("write", err)
 	}
 	s.seq = sent
-	if err := s.response(form); err != nil {
+	err = s.response(form)
+	c.shrink()
+	if err != nil {
 		return *s.out, err
 	}
 	if s.out.Err != nil {

@@ -379,6 +379,7 @@ func (s *scan) infile(length int) error {
 		return s.noFile()
 	}
 	dst := s.dst
+	dst.grow() // The command stays where it is.
 	for {
 		if err := dst.need(headerSize); err != nil {
 			return &SideError{Side: SideClient, Op: "read", Err: unexpected(err)}
