@@ -101,21 +101,6 @@ func (c *Conn) stepOfAsk(fd uintptr) bool {
 	return true
 }
 
-// call reads or writes. The socket does not block, so the scheduler need not know: telling it costs more than the rest of the
-// call when the process is often idle, as its monitor is woken each time.
-func call(number, fd uintptr, b []byte) (int, syscall.Errno) {
-	for {
-		n, _, errno := syscall.RawSyscall(number, fd, uintptr(unsafe.Pointer(unsafe.SliceData(b))), uintptr(len(b))) //nolint:gosec // as package syscall does
-		switch errno {
-		case 0:
-			return int(n), 0
-		case syscall.EINTR:
-		default:
-			return 0, errno
-		}
-	}
-}
-
 // send writes b whole.
 func (c *Conn) send(b []byte) (n int, err error) {
 	if !c.direct() {

@@ -82,9 +82,10 @@ func (l *timeLimit) goOff() {
 		l.mu.Unlock()
 		return
 	}
-	l.fired, l.done = true, make(chan struct{})
+	done := make(chan struct{})
+	l.fired, l.done = true, done
 	l.mu.Unlock()
-	defer close(l.done)
+	defer close(done)
 	l.kill(b)
 }
 
