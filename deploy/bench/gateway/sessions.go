@@ -91,7 +91,7 @@ func (s *stand) allocations(ctx context.Context, statements int) (float64, error
 	if err != nil {
 		return 0, err
 	}
-	return max(with-without, 0) / float64(statements), nil
+	return max(with-without, 1) / float64(statements), nil // 0 would say that nothing was measured
 }
 
 // mallocs counts the objects that the gateway allocates while f runs.
