@@ -39,7 +39,8 @@ type activity struct {
 	free        bool          // no transaction is open
 	expired     bool          // was idle for too long
 	spare       bool          // idle, with connections that it may well do without
-	called      bool          // woken to give them back
+	called      bool          // woken to give them back, or to look at its socket again
+	looked      bool          // its idle client's socket was looked at
 	waitTimeout time.Duration // as the client has set it; 0: the setting counts
 }
 
@@ -56,6 +57,7 @@ func (s *session) await() bool {
 		s.act.transaction = s.beganAt
 	}
 	s.act.spare = s.act.free && s.mayYield()
+	s.act.looked = false
 	if s.waitVersion != state.version {
 		s.waitVersion, s.act.waitTimeout = state.version, state.waitTimeout()
 	}
@@ -209,15 +211,17 @@ func (s *session) expire() error {
 	return errors.Join(err, errIdle)
 }
 
-// overdue tells whether the session has waited for a server for a while, and wakes it when it was idle for longer than
-// its limit, else than the setting's; 0: none.
-func (s *session) overdue(now, limit time.Duration) (waits bool) {
+// overdue tells whether the client's socket should be looked at: the session has waited for a server for a while, or has become
+// idle. It wakes the session when that was idle for longer than its limit, else than the setting's; 0: none.
+func (s *session) overdue(now, limit time.Duration) (look bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch s.act.stage {
 	case stageConnecting, stageRunning:
 		return now-s.act.since > watchInterval
 	case stageIdle:
+		look = !s.act.looked && now-s.act.since > watchInterval
+		s.act.looked = s.act.looked || look
 		if s.act.waitTimeout > 0 {
 			limit = s.act.waitTimeout
 		}
@@ -227,5 +231,21 @@ func (s *session) overdue(now, limit time.Duration) (waits bool) {
 		}
 	case stageLogin, stageDeciding:
 	}
-	return false
+	return look
+}
+
+// seen draws the conclusion from a look at the client's socket. An idle session is told of what comes while it waits, but not
+// of an end of the stream that came together with the command before: it has to read again.
+func (s *session) seen(peer mysql.PeerState) {
+	s.mu.Lock()
+	idle := s.act.stage == stageIdle
+	if idle && peer != mysql.PeerQuiet && !s.act.called {
+		s.act.called = true
+		s.wake()
+	}
+	s.mu.Unlock()
+	if !idle && peer == mysql.PeerGone {
+		s.log.Info("client gone: its statement is killed")
+		s.cancel(errAbandoned)
+	}
 }

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"net"
 	"testing"
 
 	"google.golang.org/protobuf/proto"
@@ -52,4 +53,24 @@ func TestPingWhileLeaving(t *testing.T) {
 	open.send(t, mysql.ComPing)
 	open.readError(t, 1053)
 	open.expectEnd(t)
+}
+
+// TestHalfClosed has clients, or proxies before them, that send their last command and the end of their stream together.
+func TestHalfClosed(t *testing.T) {
+	f := startFake(t, "a")
+	g := startGateway(t, gatewayOptions{servers: []*configv1.Server{server(writer, f.addr)}})
+	clients := make([]*raw, 50)
+	for i := range clients {
+		clients[i] = g.dial(t, "app", "shop")
+	}
+	for _, r := range clients {
+		r.send(t, mysql.ComPing)
+		if err := r.Conn.NetConn().(*net.TCPConn).CloseWrite(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, r := range clients {
+		r.readOK(t)
+		r.expectEnd(t)
+	}
 }

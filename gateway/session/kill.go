@@ -101,15 +101,12 @@ func (g *Gateway) WatchClients(ctx context.Context) {
 		case <-ticker.C:
 		}
 		for _, s := range g.watched() {
-			if s.client.Peer() == mysql.PeerGone {
-				s.log.Info("client gone: its statement is killed")
-				s.cancel(errAbandoned)
-			}
+			s.seen(s.client.Peer())
 		}
 	}
 }
 
-// watched gives the sessions that have waited for a server for a while, and wakes those that were idle for too long.
+// watched gives the sessions that have waited for a server for a while, or for a client since a while ago, and wakes those that were idle for too long.
 func (g *Gateway) watched() []*session {
 	var limit time.Duration
 	if snap := g.Snapshots.Current(); snap != nil {
