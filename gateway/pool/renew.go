@@ -13,7 +13,8 @@ const Trackers = "SET SESSION session_track_system_variables='*', session_track_
 
 // Renew makes the connection what a new login as t would be, with the schema that is in force on it: transactions, locks,
 // variables, temporary tables and prepared statements end, and the trackers are set. All commands go in one write. Servers
-// differ in whether a reset drops the schema, so it is set anew. After an error, of whatever kind, the connection is not usable.
+// differ in whether a reset drops the schema, so it is set anew. Without t it is what the server makes of a reset: that drops
+// what a login sets by its flags. After an error, of whatever kind, the connection is not usable.
 func (b *BackendConn) Renew(ctx context.Context, t *Target, schema string) error {
 	commands := make([]mysql.OwnCommand, 0, 3)
 	commands = append(commands, mysql.OwnCommand{Code: mysql.ComResetConnection})
@@ -33,6 +34,9 @@ func (b *BackendConn) Renew(ctx context.Context, t *Target, schema string) error
 // back to the server's global values.
 func (b *BackendConn) setup(t *Target) []byte {
 	set := Trackers
+	if t == nil {
+		return []byte(set)
+	}
 	flags := b.Conn.Capabilities
 	if flags&mysql.CapInteractive != 0 {
 		set += ", wait_timeout=@@GLOBAL.interactive_timeout"

@@ -81,13 +81,18 @@ func (b *backend) track(ctx context.Context) error {
 
 // renew begins the server's session anew, within that time. The schema stays. An error leaves the connection broken.
 func (b *backend) renew(ctx context.Context, timeout time.Duration) error {
+	return b.reset(ctx, &b.target, timeout)
+}
+
+// reset is renew, or what the server makes of a client's own reset when there is no target.
+func (b *backend) reset(ctx context.Context, t *pool.Target, timeout time.Duration) error {
 	limited, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	if err := b.Renew(limited, &b.target, b.schema); err != nil {
+	if err := b.Renew(limited, t, b.schema); err != nil {
 		return err
 	}
 	b.open, b.savepoint, b.cursors, b.vars, b.option, b.uncertain = false, false, 0, 0, 0, false
-	b.tracked, b.traces = b.ServerCapabilities&mysql.CapSessionTrack != 0, traces{}
+	b.tracked, b.traces = b.ServerCapabilities&mysql.CapSessionTrack != 0, traces{tainted: t == nil}
 	return nil
 }
 

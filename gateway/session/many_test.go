@@ -41,7 +41,7 @@ func TestManySessions(t *testing.T) {
 		return runtime.NumGoroutine(), m.HeapAlloc
 	}
 	goroutines, heap := work()
-	if most := before + len(clients) + 2*busy + 50; goroutines > most { // one a session, and one a connection of the fake server
+	if most := before + 2*len(clients) + 2*busy + 50; goroutines > most { // two a session, and one a connection of the fake server
 		t.Errorf("%d goroutines, at most %d expected", goroutines, most)
 	}
 	if n := len(g.List(Filter{State: "idle"})); n != len(clients) {

@@ -211,7 +211,7 @@ func (s *session) ping(ctx context.Context) error {
 // tables and prepared statements before the client gets its answer. The schema stays.
 func (s *session) reset(ctx context.Context) error {
 	for _, b := range s.backends.open {
-		if err := b.renew(ctx, ownTimeout); err != nil {
+		if err := b.reset(ctx, nil, ownTimeout); err != nil {
 			s.log.Debug("connection not reset", "server", b.Addr, "error", err)
 			_ = b.Conn.Close() // broken: no goodbye
 			s.backends.drop(b)
