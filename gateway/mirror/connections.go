@@ -59,8 +59,8 @@ func (cs *connections) take(ctx context.Context, t *pool.Target) (*pool.BackendC
 // after keeps the connection for later, with its session begun anew, when it is still usable.
 func (cs *connections) after(ctx context.Context, c *Copy, b *pool.BackendConn, result error) error {
 	if _, told := errors.AsType[*mysql.Error](result); result != nil && !told {
-		_ = b.Conn.Close() // broken, or in the middle of a response: no goodbye
-		if ctx.Err() != nil {
+		_ = b.Conn.Close()                                                   // broken, or in the middle of a response: no goodbye
+		if ctx.Err() != nil || errors.Is(result, context.DeadlineExceeded) { // the connection's own timer may be the faster one
 			kill(ctx, c, b)
 		}
 		return result

@@ -45,13 +45,12 @@ type backend struct {
 	statements prometheus.Counter // of its hostgroup
 }
 
-// fresh is how long after an answer a connection needs no look before the next statement: the look is a system call, and a
-// server that ends a connection just then may as well end it after the look.
+// fresh is how long after an answer a connection needs no look before a read that can be sent again: the look is a system call.
 const fresh = 5 * time.Millisecond
 
 // usable tells whether a connection is fit for the command in hand, as far as can be seen without waiting.
 func (s *session) usable(b *backend) bool {
-	return b.doneAt > 0 && s.beganAt-b.doneAt < fresh || b.Alive()
+	return s.again && b.doneAt > 0 && s.beganAt-b.doneAt < fresh || b.Alive()
 }
 
 // ownTimeout limits what the gateway itself asks of a server, where the server has no reason to wait.

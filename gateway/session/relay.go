@@ -20,7 +20,9 @@ func (s *session) run(ctx context.Context, cmd *mysql.Command, st *statement, te
 		retries = st.answer.GetRetries()
 	}
 	for {
+		s.again = retries > 0 && st.kind.read && cmd.Replayable()
 		b, err := s.ready(ctx, st)
+		s.again = false
 		req := mysql.Request{Text: text}
 		if err == nil && st.execute != nil {
 			req.Text, err = s.prepareOn(ctx, st.execute, b, cmd)

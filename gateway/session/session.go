@@ -60,6 +60,7 @@ type session struct {
 
 	// Times by the gateway's clock.
 	beganAt    time.Duration // the command was read
+	again      bool          // the command in hand can be sent again if its connection turns out to be broken
 	doneAt     time.Duration // the last response ended, or the command was read
 	decidingAt time.Duration // the question in hand began
 	spent      time.Duration // on servers, by the command's statements, and in a rule's delay
